@@ -1,0 +1,84 @@
+# Everything that is tested, one target a kind. `make check` runs them in order and stops at the first failure.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+GO ?= go
+VM_DIR ?= $(CURDIR)/build/vm
+PURE := CGO_ENABLED=0
+# The virtual machine has a step of its own; a failing go list leaves nothing to test, which go test refuses.
+PACKAGES = $$($(GO) list ./... | grep -v '/internal/vmtest$$')
+
+heading = @printf '\n== %s\n' "$(1)"
+
+CHECKS := deps fmt vet staticcheck vulncheck build verify test race asm bench arm64 vm
+
+.PHONY: help check $(CHECKS)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+check: $(CHECKS) ## everything below, in order; stops at the first failure
+	@printf '\n== make check: every step passed\n'
+
+deps: ## install what the checks need (as root), or say what to install
+	$(call heading,deps: what the checks need beyond Go)
+	@scripts/deps.sh
+
+fmt: ## gofmt
+	$(call heading,fmt: gofmt -l)
+	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r ls -d 2>/dev/null | xargs -r gofmt -l); \
+	if [ -n "$$files" ]; then printf 'not formatted, run gofmt -w on:\n%s\n' "$$files"; exit 1; fi
+
+vet: ## go vet for amd64 and arm64
+	$(call heading,vet: go vet$(comma) linux/amd64 and linux/arm64)
+	$(PURE) GOARCH=amd64 $(GO) vet ./...
+	$(PURE) GOARCH=arm64 $(GO) vet ./...
+
+staticcheck: ## staticcheck
+	$(call heading,staticcheck)
+	$(PURE) $(GO) tool staticcheck ./...
+
+vulncheck: ## govulncheck; says so when the vulnerability database cannot be reached
+	$(call heading,vulncheck: govulncheck)
+	@scripts/vulncheck.sh
+
+build: ## build for linux/amd64 and linux/arm64 without cgo
+	$(call heading,build: CGO_ENABLED=0$(comma) linux/amd64 and linux/arm64)
+	$(PURE) GOOS=linux GOARCH=amd64 $(GO) build ./...
+	$(PURE) GOOS=linux GOARCH=arm64 $(GO) build ./...
+
+verify: ## go mod verify
+	$(call heading,verify: go mod verify)
+	$(GO) mod verify
+
+test: ## go test of the whole tree without cgo, in random order
+	$(call heading,test: go test$(comma) CGO_ENABLED=0)
+	$(PURE) $(GO) test -shuffle=on $(PACKAGES)
+
+race: ## the same under the race detector
+	$(call heading,race: go test -race)
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on $(PACKAGES)
+
+asm: ## the assembly with the optimiser off
+	$(call heading,asm: internal/dl with the optimiser off)
+	@if [ ! -d internal/dl ]; then echo 'nothing to run: there is no internal/dl'; exit 0; fi; \
+	$(PURE) $(GO) test -count=1 "-gcflags=all=-N -l" ./internal/dl/...
+
+bench: ## compile every benchmark and run it once
+	$(call heading,bench: every benchmark$(comma) one iteration)
+	$(PURE) $(GO) test -run '^$$' -bench . -benchtime 1x $(PACKAGES)
+
+arm64: ## the arm64 assembly under qemu-user
+	$(call heading,arm64: under qemu-user)
+	@if [ -x scripts/test-arm64.sh ]; then scripts/test-arm64.sh; else echo 'nothing to run: there is no scripts/test-arm64.sh'; fi
+
+vm: ## the tool on a real kernel with real dma-buf, in qemu
+	$(call heading,vm: real dma-buf on a real kernel in qemu)
+	@if [ ! -d internal/vmtest ]; then echo 'nothing to run: there is no internal/vmtest'; exit 0; fi; \
+	scripts/vm-kernel.sh $(VM_DIR); set -x; \
+	GPUSHARE_NO_SKIP=1 GPUSHARE_VM_DIR=$(VM_DIR) $(PURE) $(GO) test -count=1 -v ./internal/vmtest
+
+comma := ,
