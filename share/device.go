@@ -35,8 +35,9 @@ type Origin interface{ ExporterName() string }
 
 // Mismatch says what a verification found. A zero Bytes is a clean result.
 type Mismatch struct {
-	Bytes       int64 `json:"bytes"` // bytes in 8-byte words that differ from the pattern
-	First, Last int64 `json:"-"`     // offsets in the region of the first and the last such word
+	Bytes int64 `json:"bytes"`        // bytes in 8-byte words that differ from the pattern
+	First int64 `json:"first_offset"` // offset in the region of the first such word
+	Last  int64 `json:"last_offset"`  // offset of the last
 }
 
 // Elapsed is the outcome of one kernel sample.
