@@ -1,6 +1,6 @@
 // The pattern that tells whether a shared buffer holds what its other owner
-// wrote: word i of seed s is SplitMix64's output function of s + i * golden
-// ratio, so every word of every seed differs and any word can be computed alone.
+// wrote: word i of seed s is SplitMix64's finaliser of s + i * golden ratio, so
+// no two words of a seed are equal and any word can be computed alone.
 #include "device.h"
 
 static inline __device__ uint64_t pattern_word(uint64_t seed, uint64_t i) {
