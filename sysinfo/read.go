@@ -1,6 +1,7 @@
 package sysinfo
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,7 +24,7 @@ func readText(fsys fs.FS, name string) (string, error) {
 
 // cause drops the path that a *fs.PathError repeats.
 func cause(err error) error {
-	if pe, ok := err.(*fs.PathError); ok {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
 	return err
