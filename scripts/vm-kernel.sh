@@ -36,7 +36,7 @@ if [ -z "$packages" ]; then
 	exit 1
 fi
 
-rm -rf "$dir"
+rm -rf "$dir/deb" "$dir/boot" "$dir/lib" "$dir/usr"
 mkdir -p "$dir/deb"
 echo "downloading" $packages
 # apt cannot drop its rights in a directory of ours and says so: that is no fault.
@@ -47,12 +47,12 @@ for deb in "$dir"/deb/*.deb; do
 		--exclude='*/kernel/net' --exclude='*/kernel/drivers/net' --exclude='*/kernel/sound' \
 		--exclude='*/kernel/fs' --exclude='./usr/share' --exclude='./boot/System.map*'
 done
-rm -rf "$dir/deb"
 # Debian 13 and Ubuntu keep modules under usr/lib.
 if [ -d "$dir/usr/lib/modules" ]; then
-	mkdir -p "$dir/lib/modules"
-	cp -a "$dir"/usr/lib/modules/. "$dir/lib/modules/" && rm -rf "${dir:?}/usr"
+	mkdir -p "$dir/lib"
+	mv "$dir/usr/lib/modules" "$dir/lib/modules"
 fi
+rm -rf "$dir/deb" "$dir/usr"
 version=$(cd "$dir/lib/modules" && ls | head -n 1)
 if [ -z "$version" ] || [ ! -e "$dir/boot/vmlinuz-$version" ]; then
 	echo "no kernel image with modules came out of: $packages" >&2
