@@ -20,6 +20,9 @@ func TestPTXIsTheSources(t *testing.T) {
 	if want := strings.Join(ptxbuild.Flags, " "); got.Flags != want {
 		t.Errorf("ptx/kernels.ptx was built with\n%s\nthe flags here are\n%s\nrun go generate ./kernels", got.Flags, want)
 	}
+	if body := ptxbuild.BodyHash(PTX); got.Body != body {
+		t.Errorf("ptx/kernels.ptx was changed after it was built: its text has hash %s, recorded is %s", body, got.Body)
+	}
 	if got.Compiler == "" {
 		t.Error("ptx/kernels.ptx does not say which compiler built it")
 	}

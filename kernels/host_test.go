@@ -156,8 +156,14 @@ func TestReadLoadsEachVectorOnce(t *testing.T) {
 			for _, l := range launches(kernel, uint64(n)) {
 				got := hostRun(t, kernel, l[0], l[1], append(make([]byte, 16*n), guard...), uint64(n))
 				want := append(bytes.Repeat([]byte{1}, n), make([]byte, len(guard)/16)...)
-				if !bytes.Equal(got, want) {
-					t.Errorf("%s of %d vectors by %v: loads of each are %v", kernel, n, l, got)
+				if len(got) != len(want) {
+					t.Fatalf("%s of %d vectors by %v: %d counts, want %d", kernel, n, l, len(got), len(want))
+				}
+				for i := range want {
+					if got[i] != want[i] {
+						t.Errorf("%s of %d vectors by %v: vector %d is loaded %d times, want %d", kernel, n, l, i, got[i], want[i])
+						break
+					}
 				}
 			}
 		}
