@@ -25,8 +25,8 @@ type Mapping interface {
 
 // Accessor is implemented by mappings and buffers whose CPU accesses must be bracketed (DMA_BUF_IOCTL_SYNC).
 type Accessor interface {
-	BeginAccess() error
-	EndAccess() error
+	BeginAccess(t *Tape) error // before the first access
+	EndAccess(t *Tape) error   // after the last
 }
 
 // Origin is implemented by mappings and buffers that know who exported their memory (exp_name in
@@ -58,9 +58,10 @@ type Options struct {
 
 // Device is an opened device inside a worker. All methods are called on the worker's locked thread.
 type Device interface {
-	// Fill writes the pattern of seed over the region and waits until it is in memory.
+	// Fill writes words r.First, r.First+1, … of the pattern of seed (see Word) over the region and waits until they are
+	// in memory. A tail of less than 8 bytes gets the first bytes, little-endian, of its word.
 	Fill(r Region, seed uint64) error
-	// Verify compares the region with the pattern of seed, every word, by the device's own loads.
+	// Verify compares the region with the same words, every one, by the device's own loads.
 	Verify(r Region, seed uint64) (Mismatch, error)
 	// Peek copies bytes at offset of the region to dst: evidence about a mismatch.
 	Peek(r Region, offset int64, dst []byte) error
@@ -98,6 +99,7 @@ type DeviceInfo struct {
 	NUMANode    *int              `json:"numa_node,omitempty"`
 	CPUs        []int             `json:"cpus,omitempty"`             // cores near the device
 	MemoryBytes int64             `json:"memory_bytes,omitempty"`     // total
+	FreeBytes   int64             `json:"free_bytes,omitempty"`       // free for this process when the run began; 0 not known
 	PeakBytes   float64           `json:"peak_bytes_per_s,omitempty"` // physical peak of the memory; 0 not known
 	CacheBytes  int64             `json:"cache_bytes,omitempty"`      // last-level cache
 	Details     map[string]string `json:"details,omitempty"`          // whatever else the header should keep

@@ -50,6 +50,9 @@ func (t *Tape) Enter(p Phase) {
 	}
 }
 
+// Phase is the phase that the last Enter named.
+func (t *Tape) Phase() Phase { return t.phase }
+
 // Starting says that call is about to be made. It is outside the timed region.
 func (t *Tape) Starting(call string) {
 	if t.where != nil {
