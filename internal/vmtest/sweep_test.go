@@ -1,0 +1,89 @@
+package vmtest
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"gpushare-bench/results"
+	"gpushare-bench/share"
+)
+
+// TestSweep runs the tool's main job where dma-buf is real, and reads the journal it leaves.
+func TestSweep(t *testing.T) {
+	needVM(t)
+	if _, err := os.Stat("../../cmd/gpushare-bench/sweep.go"); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the sweep command is not written yet")
+	}
+	t.Parallel()
+	binary, err := Build(t.Context(), t.TempDir(), "gpushare-bench/cmd/gpushare-bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := Run(t.Context(), Config{
+		Binary: binary,
+		Args: []string{"sweep", "--backend", "host", "--allocator", "drm-dumb,memfd", "--size", "4KiB,1MiB",
+			"--min-samples", "10", "--max-samples", "20", "--max-time", "5s", "--progress", "plain", "--out", "/tmp/out/run"},
+		Modules: []string{"vgem"},
+		Collect: "/tmp/out",
+		Timeout: 5 * time.Minute,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.ExitStatus != 0 {
+		t.Fatalf("exit status %d\n%s%s", result.ExitStatus, result.Stdout, result.Stderr)
+	}
+	run, err := results.Read(bytes.NewReader(result.Files["/tmp/out/run/run.jsonl"]), "run.jsonl")
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, result.Stdout, result.Stderr)
+	}
+	if len(run.Dropped) != 0 || run.End == nil || run.End.Outcome != "complete" {
+		t.Errorf("the journal is not whole: end %+v, dropped %q", run.End, run.Dropped)
+	}
+	if run.Header.Emulated != "" {
+		t.Errorf("marked as emulated: %q; the kernel is real", run.Header.Emulated)
+	}
+	measured := make(map[string]int)
+	for _, c := range run.Cases {
+		measured[c.Case.Allocator]++
+		checkCase(t, c)
+	}
+	for _, allocator := range []string{"drm-dumb", "memfd"} {
+		if measured[allocator] < 2 {
+			t.Errorf("%s has %d cases, want at least one for each of two sizes", allocator, measured[allocator])
+		}
+	}
+}
+
+// checkCase wants clean bytes and real samples in every phase that the case's path has.
+func checkCase(t *testing.T, c results.CaseResult) {
+	t.Helper()
+	if c.Status != share.StatusOK || c.Mismatch != nil {
+		t.Errorf("%v: status %v, reason %q, mismatch %+v", c.Case, c.Status, c.Reason, c.Mismatch)
+		return
+	}
+	want := []string{"allocate", "transfer", "map", "first_touch", "unmap", "release", "setup"}
+	if c.Case.Allocator == "drm-dumb" {
+		// A memfd is its own handle: only a dma-buf has to be exported.
+		want = append(want, "export", "import")
+		if c.Exporter != "drm" {
+			t.Errorf("%v: exporter %q, want drm", c.Case, c.Exporter)
+		}
+	}
+	for _, name := range want {
+		i := slices.IndexFunc(c.Metrics, func(m results.Metric) bool { return m.Name == name })
+		if i < 0 {
+			t.Errorf("%v has no metric %s", c.Case, name)
+			continue
+		}
+		samples := c.Metrics[i].Samples
+		if len(samples) < 10 || slices.Min(samples) <= 0 {
+			t.Errorf("%v: %s has samples %v", c.Case, name, samples)
+		}
+	}
+}
