@@ -3,6 +3,7 @@ package dl
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -195,12 +196,13 @@ func copyDeep(timed *Timed, memcpy uintptr, depth int, v uint64) uint64 {
 		return copyDeep(timed, memcpy, depth-1, v) + uint64(frame[depth%len(frame)]) - uint64(byte(depth))
 	}
 	from, to := v, uint64(0)
-	garbage = make([]byte, 512)
+	garbage.Store(new([512]byte))
 	timed.Call(memcpy, uintptr(unsafe.Pointer(&to)), uintptr(unsafe.Pointer(&from)), unsafe.Sizeof(v), 0, 0, 0)
 	return to
 }
 
-var garbage []byte
+// garbage gives the collector work.
+var garbage atomic.Pointer[[512]byte]
 
 func TestStrings(t *testing.T) {
 	strlen := symbol(t, libc(t), "strlen")
