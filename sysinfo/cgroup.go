@@ -240,7 +240,7 @@ func hierarchy(own map[string]string, mounts []mount, controller string) (versio
 		if !inside || strings.Contains(group, "/..") || below != "" && below[0] != '/' {
 			below = ""
 		}
-		top := strings.TrimPrefix(path.Clean(m.point), "/")
+		top := path.Clean(strings.TrimPrefix(path.Clean(m.point), "/")) // "." for the root
 		dir := path.Join(top, below)
 		for ; dir != top; dir = path.Dir(dir) {
 			dirs = append(dirs, dir)

@@ -18,11 +18,12 @@ type Container struct {
 // cgroupNames are parts of control group paths and what makes them.
 var cgroupNames = []struct{ part, kind string }{
 	{"kubepods", "kubernetes"},
-	{"/docker", "docker"},
-	{"libpod", "podman"},
-	{"containerd", "containerd"},
-	{"/lxc", "lxc"},
-	{"/machine.slice/", "systemd-nspawn"},
+	{"/docker/", "docker"},
+	{"/docker-", "docker"},
+	{"libpod-", "podman"},
+	{"cri-containerd", "containerd"},
+	{"/lxc/", "lxc"},
+	{"/lxc.payload", "lxc"},
 }
 
 // FindContainer looks for the traces that containers leave; nil if there are

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-const cpuDir = "sys/devices/system/cpu/"
+const cpuDir = "sys/devices/system/cpu"
 
 // CPU is the machine's processors.
 type CPU struct {
@@ -71,8 +71,8 @@ func ReadCPU(fsys fs.FS) (CPU, error) {
 	c := CPU{
 		Model:      info.model(),
 		Logical:    info.logical,
-		SMT:        flag(fsys, cpuDir+"smt/active"),
-		Isolated:   list(fsys, cpuDir+"isolated"),
+		SMT:        boolean(fsys, cpuDir+"/smt/active"),
+		Isolated:   list(fsys, cpuDir+"/isolated"),
 		Hypervisor: info.hypervisor,
 	}
 	if status, err := readStatus(fsys); err == nil {
@@ -89,7 +89,7 @@ func ReadCPU(fsys fs.FS) (CPU, error) {
 	c.LastLevelCache = readLastLevelCache(fsys, cpus)
 	c.CacheLine = info.line
 	if len(cpus) > 0 {
-		if n := number(fsys, fmt.Sprintf(cpuDir+"cpu%d/cache/index0/coherency_line_size", cpus[0])); n != nil && *n > 0 {
+		if n := number(fsys, fmt.Sprintf(cpuDir+"/cpu%d/cache/index0/coherency_line_size", cpus[0])); n != nil && *n > 0 {
 			c.CacheLine = n
 		}
 	}
@@ -101,7 +101,7 @@ func ReadCPU(fsys fs.FS) (CPU, error) {
 func readTopology(fsys fs.FS) (sockets, cores *int) {
 	packages, heads := make(map[string]bool), make(map[string]bool)
 	for _, n := range numbered(fsys, cpuDir, "cpu") {
-		dir := fmt.Sprintf(cpuDir+"cpu%d/topology/", n)
+		dir := fmt.Sprintf(cpuDir+"/cpu%d/topology/", n)
 		id := text(fsys, dir+"physical_package_id")
 		siblings := text(fsys, dir+"core_cpus_list")
 		if siblings == nil { // before Linux 5.3
@@ -127,11 +127,11 @@ func readLastLevelCache(fsys fs.FS, cpus List) *Cache {
 		if seen.Contains(n) {
 			continue
 		}
-		dir := fmt.Sprintf(cpuDir+"cpu%d/cache/", n)
+		dir := fmt.Sprintf(cpuDir+"/cpu%d/cache", n)
 		var here Cache
 		shared := List{n}
 		for _, i := range numbered(fsys, dir, "index") {
-			index := fmt.Sprintf("%sindex%d/", dir, i)
+			index := fmt.Sprintf("%s/index%d/", dir, i)
 			level, kind, size := number(fsys, index+"level"), text(fsys, index+"type"), text(fsys, index+"size")
 			if level == nil || size == nil || *level > 16 || kind != nil && *kind == "Instruction" || int(*level) < here.Level {
 				continue

@@ -40,7 +40,7 @@ type Frequency struct {
 func readFrequency(fsys fs.FS, cpus List, nominal *uint64) *Frequency {
 	f := Frequency{Current: nominal}
 	for i, n := range cpus {
-		dir := fmt.Sprintf(cpuDir+"cpu%d/cpufreq/", n)
+		dir := fmt.Sprintf(cpuDir+"/cpu%d/cpufreq/", n)
 		governor := text(fsys, dir+"scaling_governor")
 		if governor == nil {
 			continue
@@ -57,13 +57,13 @@ func readFrequency(fsys fs.FS, cpus List, nominal *uint64) *Frequency {
 			if hz := scaled(fsys, dir+"scaling_cur_freq", 1000); hz != nil {
 				f.Current = hz
 			}
-			f.Boost = flag(fsys, dir+"boost")
+			f.Boost = boolean(fsys, dir+"boost")
 		}
 	}
 	slices.Sort(f.Governors)
-	if on := flag(fsys, cpuDir+"cpufreq/boost"); on != nil {
+	if on := boolean(fsys, cpuDir+"/cpufreq/boost"); on != nil {
 		f.Boost = on
-	} else if off := flag(fsys, cpuDir+"intel_pstate/no_turbo"); off != nil {
+	} else if off := boolean(fsys, cpuDir+"/intel_pstate/no_turbo"); off != nil {
 		f.Boost = new(!*off)
 	}
 	if f.Current == nil && f.Boost == nil && len(f.Governors) == 0 {

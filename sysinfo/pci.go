@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-const pciDir = "sys/bus/pci/devices/"
+const pciDir = "sys/bus/pci/devices"
 
 // PCIAddress is a PCI function's place. As text it is the kernel's form,
 // 0000:17:00.0.
@@ -99,7 +99,7 @@ type Bridge struct {
 // ReadPCIDevice reads sys/bus/pci/devices/<address>. It fails if there is no
 // such device.
 func ReadPCIDevice(fsys fs.FS, a PCIAddress) (PCIDevice, error) {
-	dir := pciDir + a.String()
+	dir := pciDir + "/" + a.String()
 	if _, err := fs.Stat(fsys, dir); err != nil {
 		return PCIDevice{}, fmt.Errorf("read %s: %w", dir, cause(err))
 	}
@@ -121,7 +121,7 @@ func ReadPCIDevice(fsys fs.FS, a PCIAddress) (PCIDevice, error) {
 	}
 	if link, err := fs.ReadLink(fsys, dir); err == nil {
 		for _, b := range bridges(link, a) {
-			config, err := fs.ReadFile(fsys, pciDir+b.String()+"/config")
+			config, err := fs.ReadFile(fsys, pciDir+"/"+b.String()+"/config")
 			acs, readable := (*ACS)(nil), false
 			if err == nil {
 				acs, readable = parseACS(config)
@@ -174,7 +174,7 @@ func CPUsNear(fsys fs.FS, a PCIAddress) (List, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse proc/self/status: Cpus_allowed_list: %w", err)
 	}
-	if near := list(fsys, pciDir+a.String()+"/local_cpulist").Intersect(allowed); len(near) > 0 {
+	if near := list(fsys, pciDir+"/"+a.String()+"/local_cpulist").Intersect(allowed); len(near) > 0 {
 		return near, nil
 	}
 	return allowed, nil

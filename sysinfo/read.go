@@ -65,8 +65,8 @@ func multiply(n *uint64, unit uint64) *uint64 {
 	return new(*n * unit)
 }
 
-// flag returns whether a file holds 1 (true) or 0 (false), else nil.
-func flag(fsys fs.FS, name string) *bool {
+// boolean returns whether a file holds 1 (true) or 0 (false), else nil.
+func boolean(fsys fs.FS, name string) *bool {
 	n := number(fsys, name)
 	if n == nil || *n > 1 {
 		return nil
