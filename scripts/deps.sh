@@ -24,6 +24,7 @@ needs() {
 			qemu-system-x86_64|qemu-system-x86|dma-buf tests on a real kernel
 			qemu-aarch64|qemu-user|the arm64 assembly
 			/usr/aarch64-linux-gnu/lib/libc.so.6|libc6-arm64-cross|the same
+			aarch64-linux-gnu-gcc|gcc-aarch64-linux-gnu|the same
 		END
 	fi
 }

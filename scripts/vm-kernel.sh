@@ -5,6 +5,7 @@
 #
 #   scripts/vm-kernel.sh [DIR]
 #
+# GPUSHARE_VM_PACKAGE names another kernel package than the newest.
 # Afterwards DIR/boot has one vmlinuz-VERSION and DIR/lib/modules has VERSION.
 set -euo pipefail
 
@@ -19,28 +20,45 @@ if [ -e "$dir/complete" ]; then
 	exit 0
 fi
 
-# The packages that the meta package stands for today, one a line:
-# linux-image-6.1.0-57-amd64 on Debian; image, modules and extra modules on Ubuntu.
-kernel_packages() {
-	apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts \
-		--no-breaks --no-replaces --no-enhances "$1" 2>/dev/null |
-		grep -E '^linux-(image|modules)(-unsigned|-extra)?-[0-9]' | sort -u
+# newest prints the newest kernel package that apt knows: on Debian 12
+# linux-image-6.12.115+deb12-amd64, on Ubuntu linux-image-6.8.0-60-generic. Newest
+# because Debian's kernels have udmabuf and dma-heap only since 6.12.
+newest() {
+	# madison drops names that only other packages mention.
+	apt-cache pkgnames linux-image- |
+		{ grep -E '^linux-image-[0-9][0-9.]*[0-9](-[0-9]+)?(\+[a-z0-9]+)?-(amd64|generic)$' || true; } |
+		xargs -r apt-cache madison | awk '{ print $1 }' | sort -uV | tail -n 1
 }
 
-packages=
-for meta in linux-image-amd64 linux-image-generic; do
-	packages=$(kernel_packages "$meta") && [ -n "$packages" ] && break
-done
-if [ -z "$packages" ]; then
-	echo "apt knows neither linux-image-amd64 nor linux-image-generic: run 'apt-get update' as root first" >&2
-	exit 1
-fi
+# modules prints the packages that hold the modules of image $1 where the image does not (Ubuntu).
+modules() {
+	apt-cache madison "${1/image/modules}" "${1/image/modules-extra}" | awk '{ print $1 }' | sort -u
+}
+
+# download fetches the packages into $dir/deb.
+download() {
+	image=${GPUSHARE_VM_PACKAGE:-$(newest)}
+	if [ -z "$image" ]; then
+		echo "apt knows no kernel package" >&2
+		return 1
+	fi
+	packages="$image $(modules "$image")"
+	echo downloading $packages
+	# apt cannot drop its rights in a directory of ours and says so: that is no fault.
+	(cd "$dir/deb" && apt-get -q download $packages 2> >(grep -v unsandboxed >&2))
+}
 
 rm -rf "$dir/deb" "$dir/boot" "$dir/lib" "$dir/usr"
 mkdir -p "$dir/deb"
-echo "downloading" $packages
-# apt cannot drop its rights in a directory of ours and says so: that is no fault.
-(cd "$dir/deb" && apt-get -q download $packages 2> >(grep -v 'unsandboxed' >&2))
+if ! download; then
+	# The package lists are absent or stale.
+	if [ "$(id -u)" -ne 0 ]; then
+		echo "run 'sudo apt-get update', then this again" >&2
+		exit 1
+	fi
+	apt-get -q -o DPkg::Lock::Timeout=600 update </dev/null
+	download
+fi
 for deb in "$dir"/deb/*.deb; do
 	# Network, sound and file systems are most of the modules, and no test loads them.
 	dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$dir" \
