@@ -1,23 +1,46 @@
 package cuda
 
 import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gpushare-bench/internal/dl"
 )
 
-// build compiles testdata/driver.c into a library of its own for this test.
+// libraries is where the tests' libraries are built, once per set of flags.
+var libraries string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "gpushare-cuda")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	libraries = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// build compiles testdata/driver.c. The environment variable CC names another
+// compiler, as for tests of another architecture under qemu-user.
 func build(t testing.TB, flags ...string) string {
 	t.Helper()
-	cc, err := exec.LookPath("gcc")
-	if err != nil {
-		if cc, err = exec.LookPath("cc"); err != nil {
-			t.Skip("no C compiler (gcc, cc) in PATH to build the test library testdata/driver.c with")
-		}
+	out := filepath.Join(libraries, "libcuda-test"+strings.Join(flags, "")+".so")
+	if _, err := os.Stat(out); err == nil {
+		return out
 	}
-	out := filepath.Join(t.TempDir(), "libcuda-test.so")
+	cc, err := exec.LookPath(cmp.Or(os.Getenv("CC"), "cc"))
+	if err != nil {
+		t.Skipf("no C compiler to build the test library testdata/driver.c with: %v", err)
+	}
 	args := append([]string{"-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o", out, "testdata/driver.c"}, flags...)
 	if msg, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
 		t.Fatalf("compile testdata/driver.c: %v\n%s", err, msg)

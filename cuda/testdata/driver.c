@@ -3,7 +3,7 @@
 // so that a C compiler, not the Go code under test, decides where each argument
 // and field is.
 //
-//   -DOLD            a driver without dma-buf export and with the old event call
+//   -DOLD            a driver that lacks some functions and has the old event call
 //   -DINIT_RESULT=n  cuInit returns n
 //   -DEMULATED       exports gpushareEmulated
 #include <stddef.h>
@@ -121,7 +121,9 @@ CUresult cuDeviceTotalMem_v2(size_t *n, CUdevice d) { CALL("cuDeviceTotalMem %d"
 CUresult cuDeviceGetAttribute(int *v, int a, CUdevice d) { CALL("cuDeviceGetAttribute %d %d", a, d); *v = -1; return 0; }
 CUresult cuDeviceGetPCIBusId(char *s, int n, CUdevice d) { CALL("cuDeviceGetPCIBusId %d %d", n, d); snprintf(s, (size_t)n, "0000:0F:00.0"); return 0; }
 CUresult cuDeviceCanAccessPeer(int *v, CUdevice d, CUdevice p) { CALL("cuDeviceCanAccessPeer %d %d", d, p); *v = 1; return 0; }
+#ifndef OLD
 CUresult cuDeviceGetP2PAttribute(int *v, int a, CUdevice s, CUdevice d) { CALL("cuDeviceGetP2PAttribute %d %d %d", a, s, d); *v = 3; return 0; }
+#endif
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *p, CUdevice d) { CALL("cuDeviceGetDefaultMemPool %d", d); *p = (void *)BIG; return 0; }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d) { CALL("cuDevicePrimaryCtxRetain %d", d); *c = (void *)BIG; return 0; }
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d) { CALL("cuDevicePrimaryCtxRelease %d", d); return 0; }
@@ -201,7 +203,9 @@ CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *p, CUexternalMemory m, con
 CUresult cuDestroyExternalMemory(CUexternalMemory m) { CALL("cuDestroyExternalMemory %p", m); return 0; }
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *h, CUdeviceptr p) { CALL("cuIpcGetMemHandle %#llx", p); fill(h, 64); return 0; }
+#ifndef OLD
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *p, CUipcMemHandle h, unsigned f) { CALL("cuIpcOpenMemHandle %s %u", hex(&h, 64), f); *p = BIG; return 0; }
+#endif
 CUresult cuIpcCloseMemHandle(CUdeviceptr p) { CALL("cuIpcCloseMemHandle %#llx", p); return 0; }
 
 CUresult cuMemPoolCreate(CUmemoryPool *p, const CUmemPoolProps *q) { CALL("cuMemPoolCreate type=%u handles=%u loc=%u/%d win32=%p max=%zu usage=%u", q->allocType, q->handleTypes, q->location.type, q->location.id, q->win32SecurityAttributes, q->maxSize, q->usage); *p = (void *)BIG; return 0; }
