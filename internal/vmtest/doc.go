@@ -1,8 +1,8 @@
 // Package vmtest runs a program on a distribution kernel inside qemu and hands
 // back what it wrote, so that a test can use kernel objects that the machine it
 // runs on need not have: [Run] boots a kernel that scripts/vm-kernel.sh has
-// unpacked, with vgem loaded there is a /dev/dri/card0 whose buffers are real
-// dma-bufs.
+// unpacked. There, with vgem loaded, /dev/dri/card0, /dev/udmabuf and
+// /dev/dma_heap/system make real dma-bufs.
 //
 // The root file system is an initramfs made for each run. It holds the program
 // with the shared libraries that it names, the kernel modules asked for with

@@ -26,9 +26,10 @@ func TestSweep(t *testing.T) {
 	}
 	result, err := Run(t.Context(), Config{
 		Binary: binary,
-		Args: []string{"sweep", "--backend", "host", "--allocator", "drm-dumb,memfd", "--size", "4KiB,1MiB",
+		Args: []string{"sweep", "--backend", "host", "--allocator", "memfd,memfd-huge,drm-dumb,udmabuf,dma-heap", "--size", "4KiB,2MiB",
 			"--min-samples", "10", "--max-samples", "20", "--max-time", "5s", "--progress", "plain", "--out", "/tmp/out/run"},
 		Modules: []string{"vgem"},
+		Kernel:  []string{"hugepages=32"},
 		Collect: "/tmp/out",
 		Timeout: 5 * time.Minute,
 	})
@@ -53,7 +54,7 @@ func TestSweep(t *testing.T) {
 		measured[c.Case.Allocator]++
 		checkCase(t, c)
 	}
-	for _, allocator := range []string{"drm-dumb", "memfd"} {
+	for _, allocator := range []string{"memfd", "memfd-huge", "drm-dumb", "udmabuf", "dma-heap"} {
 		if measured[allocator] < 2 {
 			t.Errorf("%s has %d cases, want at least one for each of two sizes", allocator, measured[allocator])
 		}
@@ -68,12 +69,15 @@ func checkCase(t *testing.T, c results.CaseResult) {
 		return
 	}
 	want := []string{"allocate", "transfer", "map", "first_touch", "unmap", "release", "setup"}
-	if c.Case.Allocator == "drm-dumb" {
-		// A memfd is its own handle: only a dma-buf has to be exported.
-		want = append(want, "export", "import")
-		if c.Exporter != "drm" {
-			t.Errorf("%v: exporter %q, want drm", c.Case, c.Exporter)
+	exporters := map[string]string{"drm-dumb": "drm", "udmabuf": "udmabuf", "dma-heap": "system"}
+	if exporter, ok := exporters[c.Case.Allocator]; ok {
+		if c.Exporter != exporter {
+			t.Errorf("%v: exporter %q, want %q", c.Case, c.Exporter, exporter)
 		}
+	}
+	if c.Case.Allocator == "drm-dumb" {
+		// The others are made as descriptors: only a dumb buffer has to be exported.
+		want = append(want, "export")
 	}
 	for _, name := range want {
 		i := slices.IndexFunc(c.Metrics, func(m results.Metric) bool { return m.Name == name })

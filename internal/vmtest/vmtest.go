@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -23,6 +24,7 @@ type Config struct {
 	Args    []string          // without the program's name
 	Env     []string          // KEY=value, beside PATH, HOME and TMPDIR
 	Modules []string          // kernel modules, such as vgem; dependencies are added
+	Kernel  []string          // further kernel parameters, such as hugepages=16
 	Files   map[string][]byte // further files, by absolute path in the virtual machine
 	Collect string            // directory in the virtual machine whose regular files come back; empty: none
 
@@ -184,7 +186,7 @@ func boot(ctx context.Context, dir, initrd string, c Config, k *kernel) (Result,
 		"-accel", "tcg", "-cpu", "max",
 		"-m", strconv.Itoa(orDefault(c.MemoryMiB, 1024)), "-smp", strconv.Itoa(orDefault(c.CPUs, 2)),
 		"-kernel", k.image, "-initrd", initrd,
-		"-append", "console=ttyS0 panic=-1 rdinit=/init loglevel=5",
+		"-append", strings.Join(append([]string{"console=ttyS0", "panic=-1", "rdinit=/init", "loglevel=5"}, c.Kernel...), " "),
 		"-chardev", "file,id=console,path="+console, "-serial", "chardev:console",
 		"-device", "virtio-serial-pci",
 		"-chardev", "file,id=answer,path="+answer, "-device", "virtserialport,chardev=answer,name="+PortName,

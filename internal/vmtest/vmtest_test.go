@@ -20,11 +20,11 @@ func needVM(t *testing.T) {
 	}
 }
 
-// TestDumbBuffer proves the harness and that the kernel in it has real dma-buf.
-func TestDumbBuffer(t *testing.T) {
+// TestDMABuf proves the harness and that the kernel in it has real dma-bufs.
+func TestDMABuf(t *testing.T) {
 	needVM(t)
 	t.Parallel()
-	binary, err := Build(t.Context(), t.TempDir(), "./testdata/drmprobe")
+	binary, err := Build(t.Context(), t.TempDir(), "./testdata/dmabufprobe")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,10 +38,13 @@ func TestDumbBuffer(t *testing.T) {
 	}
 	for _, want := range []string{
 		"libc: getpid agrees: true",
-		"driver: vgem",
-		"dma-buf: lseek 1048576",
-		"fdinfo: exp_name=drm",
-		"bytes: both mappings agree: true",
+		"drm: driver vgem",
+		"drm: lseek 1048576 link /dmabuf:",
+		"drm: fdinfo exp_name=drm",
+		"drm: both views agree: true",
+		"udmabuf: fdinfo exp_name=ud",
+		"udmabuf: both views agree: true",
+		"heap: fdinfo exp_name=system",
 	} {
 		if !strings.Contains(result.Stdout, want) {
 			t.Errorf("output lacks %q", want)
