@@ -50,6 +50,12 @@ func TestLastLevelCache(t *testing.T) {
 	c := readLastLevelCache(files(contents), List{0, 1, 5})
 	check(t, "cache", c, &Cache{Level: 3, Size: 32 << 20, Instances: 2})
 	check(t, "total", c.Total(), uint64(64<<20))
+	const dir = "sys/devices/system/cpu/cpu0/cache/"
+	c = readLastLevelCache(files(map[string]string{
+		dir + "index0/level": "1", dir + "index0/type": "Data", dir + "index0/size": "48K",
+		dir + "index1/level": "1", dir + "index1/type": "Instruction", dir + "index1/size": "64K",
+	}), List{0})
+	check(t, "instructions do not count", c, &Cache{Level: 1, Size: 48 << 10, Instances: 1})
 	check(t, "without files", readLastLevelCache(files(nil), List{0}), (*Cache)(nil))
 }
 
