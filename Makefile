@@ -6,14 +6,16 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 GO ?= go
+MACHINE := $(shell uname -m)
+STARTED := $(shell date +%s)
 VM_DIR ?= $(CURDIR)/build/vm
 PURE := CGO_ENABLED=0
 # The virtual machine has a step of its own; a failing go list leaves nothing to test, which go test refuses.
 PACKAGES = $$($(GO) list ./... | grep -v '/internal/vmtest$$')
 
-heading = @printf '\n== %s\n' "$(1)"
+heading = @printf '\n== %s\n' '$(1)'
 
-CHECKS := deps fmt vet staticcheck vulncheck build verify test race asm bench arm64 vm
+CHECKS := deps fmt vet staticcheck vulncheck build verify test race emulated asm bench arm64 vm
 
 .PHONY: help check $(CHECKS)
 
@@ -21,7 +23,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 check: $(CHECKS) ## everything below, in order; stops at the first failure
-	@printf '\n== make check: every step passed\n'
+	@printf '\n== make check: every step passed, in %d s\n' $$(( $$(date +%s) - $(STARTED) ))
 
 deps: ## install what the checks need (as root), or say what to install
 	$(call heading,deps: what the checks need beyond Go)
@@ -62,10 +64,13 @@ race: ## the same under the race detector
 	$(call heading,race: go test -race)
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on $(PACKAGES)
 
+emulated: ## the CUDA packages against the emulated driver, where nothing may be skipped
+	$(call heading,emulated: the CUDA packages$(comma) no skips)
+	GPUSHARE_NO_SKIP=1 $(PURE) $(GO) test -count=1 $$($(GO) list ./... | grep -E '/(cuda|nvml|gpu)(/|$$)')
+
 asm: ## the assembly with the optimiser off
-	$(call heading,asm: internal/dl with the optimiser off)
-	@if [ ! -d internal/dl ]; then echo 'nothing to run: there is no internal/dl'; exit 0; fi; \
-	$(PURE) $(GO) test -count=1 "-gcflags=all=-N -l" ./internal/dl/...
+	$(call heading,asm: with the optimiser off)
+	$(PURE) $(GO) test -count=1 -gcflags='all=-N -l' ./internal/dl ./cuda
 
 bench: ## compile every benchmark and run it once
 	$(call heading,bench: every benchmark$(comma) one iteration)
@@ -73,12 +78,19 @@ bench: ## compile every benchmark and run it once
 
 arm64: ## the arm64 assembly under qemu-user
 	$(call heading,arm64: under qemu-user)
-	@if [ -x scripts/test-arm64.sh ]; then scripts/test-arm64.sh; else echo 'nothing to run: there is no scripts/test-arm64.sh'; fi
+ifeq ($(MACHINE),x86_64)
+	scripts/test-arm64.sh
+else
+	@echo 'NOT RUN: this machine is $(MACHINE); make test has run here what this step would emulate on x86-64'
+endif
 
-vm: ## the tool on a real kernel with real dma-buf, in qemu
-	$(call heading,vm: real dma-buf on a real kernel in qemu)
-	@if [ ! -d internal/vmtest ]; then echo 'nothing to run: there is no internal/vmtest'; exit 0; fi; \
-	scripts/vm-kernel.sh $(VM_DIR); set -x; \
+vm: ## the tool on a real kernel with real dma-buf, in qemu; nothing may be skipped
+	$(call heading,vm: real dma-buf on a real kernel in qemu$(comma) no skips)
+ifeq ($(MACHINE),x86_64)
+	scripts/vm-kernel.sh $(VM_DIR)
 	GPUSHARE_NO_SKIP=1 GPUSHARE_VM_DIR=$(VM_DIR) $(PURE) $(GO) test -count=1 -v ./internal/vmtest
+else
+	@echo 'NOT RUN: the virtual machine is x86-64 and takes its C library from this machine, which is $(MACHINE)'
+endif
 
 comma := ,

@@ -29,6 +29,11 @@ needs() {
 	fi
 }
 
+if ! command -v go >/dev/null; then
+	echo "Go is missing: install Go 1.26 or newer as https://go.dev/doc/install says" >&2
+	exit 1
+fi
+
 missing=()
 while IFS='|' read -r what package purpose; do
 	case $what in
