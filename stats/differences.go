@@ -170,32 +170,28 @@ func (d *differences) hodgesLehmann(m1, m2, level float64) (float64, Interval) {
 // shiftRank returns the largest k for which the k-th difference from either end
 // are an interval of the shift at the level: P(U ≤ k-1) ≤ (1-level)/2, U being
 // the Mann-Whitney statistic without ties (E. L. Lehmann, Nonparametrics,
-// section 2.6). For m1 and m2 effective samples, fewer than n1 and n2, it is
-// their k as a fraction of the differences. k = 0: there is none.
+// section 2.6). It is exact for up to 50 independent samples each and from the
+// normal approximation otherwise. For m1 and m2 effective samples, fewer than n1
+// and n2, it is their k as a fraction of the differences. k = 0: there is none.
 func shiftRank(n1, n2 int, m1, m2, level float64) (k int, achieved float64) {
 	tail := (1 - level) / 2
-	e1, e2 := int(m1), int(m2)
-	if e1 < 1 || e2 < 1 {
-		return 0, 1
-	}
-	if max(e1, e2) > exactLimit {
+	if m1 < float64(n1) || m2 < float64(n2) || max(n1, n2) > exactLimit {
 		pairs := m1 * m2
 		sigma := math.Sqrt(pairs * (m1 + m2 + 1) / 12)
 		k := math.Floor(pairs/2 - normalQuantile(1-tail)*sigma)
+		if !(k >= 1) {
+			return 0, 1
+		}
 		return int(k * float64(n1) * float64(n2) / pairs), level
 	}
-	cdf := uDistribution(e1, e2)
+	cdf := uDistribution(n1, n2)
 	for k < len(cdf) && cdf[k] <= tail {
 		k++
 	}
 	if k == 0 {
 		return 0, 1
 	}
-	achieved = 1 - 2*cdf[k-1]
-	if e1 < n1 || e2 < n2 {
-		k = max(1, int(float64(k)*float64(n1)*float64(n2)/float64(e1*e2)))
-	}
-	return k, achieved
+	return k, 1 - 2*cdf[k-1]
 }
 
 // normalQuantile returns the p-quantile of the standard normal distribution.

@@ -27,7 +27,22 @@
 // A comparison ([Compare]) is a Mann-Whitney U test and the Hodges-Lehmann
 // estimate of the ratio, whose interval inverts that test. A family of
 // comparisons has its p-values adjusted ([Holm], [BenjaminiHochberg]), and only
-// then does [Judge] give verdicts.
+// then does [Judge] give verdicts. [CompareProcesses] takes the process as the
+// unit, where there are enough of them, and [VarianceComponents] says how much
+// processes differ.
+//
+// [FitLine] fits latency and bandwidth to times over size; [BreakEvenBytes] and
+// [BreakEvenUses] say from where on one way is cheaper than another. [FindDrift]
+// and [FindModes] look for what would make a single median misleading; their
+// warnings are rare by design, below one in a thousand where there is nothing.
+//
+// # What was simulated
+//
+// The tests simulate how often intervals hold the truth. At lag-1 correlations up
+// to 0.5 and 50 samples or more, those of the median and of the ratio do so in 93
+// to 97 % of runs. Fewer samples with stronger correlation (30 at 0.7, say) can't
+// show how correlated they are, and their intervals are too narrow. Intervals of
+// [FitLine] are conservative: they hold the truth more often than stated.
 //
 // Each function's comment names its source and, where R has the same, the
 // expression in R that gives the same number.

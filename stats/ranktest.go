@@ -115,6 +115,7 @@ var uDistributions sync.Map // [2]int{n1, n2} to []float64
 // Whitney's recurrence. Only sums of positive terms occur, so it is accurate to
 // a few ulps. The result is shared: it must not be modified.
 func uDistribution(n1, n2 int) []float64 {
+	n1, n2 = min(n1, n2), max(n1, n2) // it is symmetric in them
 	key := [2]int{n1, n2}
 	if cdf, ok := uDistributions.Load(key); ok {
 		return cdf.([]float64)
