@@ -102,7 +102,7 @@ var calls = []struct {
 	{"cuMemExportToShareableHandle 0x14 1 0", func(f *fixture) (any, error) { return f.MemExportFD(0x14) }, 33, "allocation 0x14, POSIX fd"},
 	{"cuMemExportToShareableHandle 0x14 8 0", func(f *fixture) (any, error) { return f.MemExportFabric(0x14) }, FabricHandle(key64), "allocation 0x14, fabric"},
 	{"cuMemImportFromShareableHandle 1 fd 33", func(f *fixture) (any, error) { return f.MemImportFD(33) }, MemHandle(big), "fd 33, POSIX fd"},
-	{"cuMemImportFromShareableHandle 8 " + text64, func(f *fixture) (any, error) { return f.MemImportFabric(key64) }, MemHandle(big), "fabric"},
+	{"cuMemImportFromShareableHandle 8 " + text64, func(f *fixture) (any, error) { return f.MemImportFabric(key64) }, MemHandle(big), "64-byte handle, fabric"},
 	{"cuMemAddressReserve 2097152 4096 0 0", func(f *fixture) (any, error) { return f.MemAddressReserve(2<<20, 4096) }, DevicePtr(big), "2 MiB, alignment 4 KiB"},
 	{"cuMemAddressFree 0x12 16", func(f *fixture) (any, error) { return nil, f.MemAddressFree(0x12, 16) }, nil, "address 0x12, 16 bytes"},
 	{"cuMemMap 0x12 16 0 0x14 0", func(f *fixture) (any, error) { return nil, f.MemMap(0x12, 16, 0x14) }, nil, "address 0x12, 16 bytes, allocation 0x14"},
@@ -123,7 +123,7 @@ var calls = []struct {
 	{"cuDestroyExternalMemory 0x15", func(f *fixture) (any, error) { return nil, f.DestroyExternalMemory(0x15) }, nil, "external memory 0x15"},
 
 	{"cuIpcGetMemHandle 0x12", func(f *fixture) (any, error) { return f.IPCGetMemHandle(0x12) }, IPCMemHandle(key64), "address 0x12"},
-	{"cuIpcOpenMemHandle " + text64 + " 1", func(f *fixture) (any, error) { return f.IPCOpenMemHandle(key64) }, DevicePtr(big), "peer access where needed"},
+	{"cuIpcOpenMemHandle " + text64 + " 1", func(f *fixture) (any, error) { return f.IPCOpenMemHandle(key64) }, DevicePtr(big), "64-byte handle, peer access where needed"},
 	{"cuIpcCloseMemHandle 0x12", func(f *fixture) (any, error) { return nil, f.IPCCloseMemHandle(0x12) }, nil, "address 0x12"},
 
 	{"cuMemPoolCreate type=1 handles=1 loc=1/2 win32=(nil) max=4096 usage=0", func(f *fixture) (any, error) {

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 )
 
@@ -17,10 +18,11 @@ func (d Device) String() string { return fmt.Sprintf("device %d", int32(d)) }
 type UUID [16]byte
 
 // String gives the form of nvidia-smi -L and CUDA_VISIBLE_DEVICES for a whole
-// GPU, "GPU-4be0a5a3-…". For a MIG instance, whose prefix is "MIG-", the driver
-// does not tell which of the two it is.
-func (u UUID) String() string {
-	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
+// GPU, "GPU-4be0a5a3-…". See [Lib.DeviceID] for MIG instances.
+func (u UUID) String() string { return "GPU-" + u.digits() }
+
+func (u UUID) digits() string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
 }
 
 // DeviceAttribute is a CUdevice_attribute, an argument of [Lib.DeviceAttribute].
@@ -124,14 +126,33 @@ func (l *Lib) DeviceName(d Device) (string, error) {
 	return cString(name[:]), nil
 }
 
-// DeviceUUID returns the device's UUID (cuDeviceGetUuid_v2); of a MIG instance
-// its own, not its GPU's.
+// DeviceUUID returns the device's UUID (cuDeviceGetUuid_v2): of a MIG instance
+// its own, or its GPU's where the driver is older than CUDA 11.4 (cuDeviceGetUuid).
 func (l *Lib) DeviceUUID(d Device) (UUID, error) {
 	var u UUID
 	if r := l.call(cuDeviceGetUuid, uintptr(unsafe.Pointer(&u)), uintptr(d)); r != Success {
 		return UUID{}, l.fail(cuDeviceGetUuid, r, d.String())
 	}
 	return u, nil
+}
+
+// DeviceID returns the name by which nvidia-smi -L, NVML and
+// CUDA_VISIBLE_DEVICES know the device on its machine: its UUID after "GPU-" or,
+// for a MIG instance, after "MIG-". The driver tells the two apart only by the
+// device's name, "NVIDIA A100-SXM4-40GB MIG 1g.5gb".
+func (l *Lib) DeviceID(d Device) (string, error) {
+	u, err := l.DeviceUUID(d)
+	if err != nil {
+		return "", err
+	}
+	name, err := l.DeviceName(d)
+	if err != nil {
+		return "", err
+	}
+	if strings.Contains(name, " MIG ") {
+		return "MIG-" + u.digits(), nil
+	}
+	return u.String(), nil
 }
 
 // DevicePCI returns the device's PCI address, "0000:0F:00.0" (cuDeviceGetPCIBusId).

@@ -22,7 +22,7 @@ func (t *Thread) IPCOpenMemHandle(key IPCMemHandle) (DevicePtr, error) {
 	const lazyEnablePeerAccess = 1
 	t.mem.key = key
 	if r := t.callIPCOpen(lazyEnablePeerAccess); r != Success {
-		return 0, t.fail(cuIpcOpenMemHandle, r, "peer access where needed")
+		return 0, t.fail(cuIpcOpenMemHandle, r, "64-byte handle", "peer access where needed")
 	}
 	return DevicePtr(t.mem.word[0]), nil
 }

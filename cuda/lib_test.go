@@ -124,6 +124,9 @@ func TestOldDriver(t *testing.T) {
 	if _, err := f.IPCOpenMemHandle(IPCMemHandle{}); !errors.Is(err, ErrNoSymbol) {
 		t.Errorf("IPCOpenMemHandle: %v, want ErrNoSymbol", err)
 	}
+	if u, err := f.lib.DeviceUUID(2); err != nil || u[15] != 16 {
+		t.Errorf("DeviceUUID of the older form: %v, %v", u, err)
+	}
 	if ns, err := f.EventElapsed(0x23, 0x24); err != nil || ns != 62500 {
 		t.Errorf("EventElapsed of the older form: %v, %v", ns, err)
 	}
@@ -152,6 +155,22 @@ func TestRequire(t *testing.T) {
 		case c.missing != "" && (!errors.Is(err, ErrNoSymbol) || !strings.HasPrefix(err.Error(), c.missing+": ")):
 			t.Errorf("%v: error %v, want one about %s", c.names, err, c.missing)
 		}
+	}
+}
+
+func TestDeviceID(t *testing.T) {
+	f := open(t)
+	for d, want := range map[Device]string{
+		2: "GPU-01020304-0506-0708-090a-0b0c0d0e0f10",
+		7: "MIG-01020304-0506-0708-090a-0b0c0d0e0f10",
+	} {
+		if got, err := f.lib.DeviceID(d); err != nil || got != want {
+			t.Errorf("%v: %s, %v; want %s", d, got, err, want)
+		}
+	}
+	f.nextResult(ErrorInvalidDevice)
+	if id, err := f.lib.DeviceID(9); id != "" || !errors.Is(err, ErrorInvalidDevice) {
+		t.Errorf("%q, %v", id, err)
 	}
 }
 

@@ -218,6 +218,7 @@ func (f fn) String() string { return names[f] }
 // older lists functions whose earlier form takes the same arguments and may be
 // used where the library lacks the newer one.
 var older = map[fn]string{
+	cuDeviceGetUuid:    "cuDeviceGetUuid", // of a MIG instance it gives the GPU's
 	cuEventElapsedTime: "cuEventElapsedTime",
 }
 

@@ -207,7 +207,7 @@ func (t *Thread) MemImportFD(fd int) (MemHandle, error) {
 func (t *Thread) MemImportFabric(key FabricHandle) (MemHandle, error) {
 	t.mem.key = key
 	if r := t.call(cuMemImportFromShareableHandle, uintptr(unsafe.Pointer(&t.mem.word[0])), uintptr(unsafe.Pointer(&t.mem.key)), uintptr(HandleFabric), 0, 0, 0); r != Success {
-		return 0, t.fail(cuMemImportFromShareableHandle, r, HandleFabric.String())
+		return 0, t.fail(cuMemImportFromShareableHandle, r, "64-byte handle", HandleFabric.String())
 	}
 	return MemHandle(t.mem.word[0]), nil
 }

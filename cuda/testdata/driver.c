@@ -115,7 +115,10 @@ CUresult cuDriverGetVersion(int *v) { *v = 13000; return 0; }
 
 CUresult cuDeviceGetCount(int *n) { CALL("cuDeviceGetCount"); *n = 8; return 0; }
 CUresult cuDeviceGet(CUdevice *d, int ordinal) { CALL("cuDeviceGet %d", ordinal); *d = ordinal + 100; return 0; }
-CUresult cuDeviceGetName(char *s, int n, CUdevice d) { CALL("cuDeviceGetName %d %d", n, d); snprintf(s, (size_t)n, "NVIDIA Test"); return 0; }
+CUresult cuDeviceGetName(char *s, int n, CUdevice d) { CALL("cuDeviceGetName %d %d", n, d); snprintf(s, (size_t)n, d == 7 ? "NVIDIA Test MIG 1g.5gb" : "NVIDIA Test"); return 0; }
+#ifdef OLD
+#define cuDeviceGetUuid_v2 cuDeviceGetUuid
+#endif
 CUresult cuDeviceGetUuid_v2(CUuuid *u, CUdevice d) { CALL("cuDeviceGetUuid %d", d); fill(u, 16); return 0; }
 CUresult cuDeviceTotalMem_v2(size_t *n, CUdevice d) { CALL("cuDeviceTotalMem %d", d); *n = BIG; return 0; }
 CUresult cuDeviceGetAttribute(int *v, int a, CUdevice d) { CALL("cuDeviceGetAttribute %d %d", a, d); *v = -1; return 0; }
