@@ -197,15 +197,20 @@ func isFormula(s string) bool {
 		strings.HasPrefix(s, "－") || strings.HasPrefix(s, "＠")
 }
 
-// cell makes any text safe for CSV: control characters become spaces, what is no UTF-8 becomes U+FFFD, and what a
-// spreadsheet would run as a formula gets an apostrophe before it, as spreadsheets themselves write it.
-func cell(s string) string {
-	s = strings.Map(func(r rune) rune {
+// plain makes any text a piece of a line: control characters become spaces, what is no UTF-8 becomes U+FFFD.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// cell makes any text safe for CSV: plain, and what a spreadsheet would run as a formula gets an apostrophe before it, as
+// spreadsheets themselves write it.
+func cell(s string) string {
+	s = plain(s)
 	if isFormula(s) {
 		return "'" + s
 	}
