@@ -1,0 +1,5 @@
+//go:build race
+
+package fdpass
+
+const raceEnabled = true
