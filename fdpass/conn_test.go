@@ -392,6 +392,35 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
+// A wait with a time limit is not restarted by the kernel after a signal, and Go sends itself signals.
+func TestSignalDoesNotEndTheWait(t *testing.T) {
+	a, b := pair(t)
+	if err := b.SetTimeout(20 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	tid, done := make(chan int), make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		tid <- unix.Gettid()
+		_, _, _, err := b.Recv(make([]byte, 8), 0, Blocked)
+		done <- err
+	}()
+	thread := <-tid
+	for range 5 {
+		time.Sleep(2 * time.Millisecond)
+		if err := unix.Tgkill(os.Getpid(), thread, unix.SIGURG); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.Send([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFromFDRefusesOtherDescriptors(t *testing.T) {
 	stream, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

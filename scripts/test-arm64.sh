@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs the tests of the packages with assembly for arm64 under qemu-user. Installs nothing: says what is missing and
-# fails. ARM64_SYSROOT names the directory with the arm64 C library when it is not where Debian and Ubuntu put it;
-# ARM64_CC names another cross compiler for the C fixture of the tests.
+# Runs the tests of the assembly, and of what hands structures to C, for arm64 under qemu-user. Installs nothing: says
+# what is missing and fails. ARM64_SYSROOT names the directory with the arm64 C library when it is not where Debian and
+# Ubuntu put it; ARM64_CC names another cross compiler for the C fixture of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,6 +24,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$cc" -O1 -shared -fPIC -o "$work/fixture.so" internal/dl/testdata/fixture.c
-GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go test -c -o "$work/dl.test" ./internal/dl
-cd internal/dl
-GPUSHARE_DL_FIXTURE="$work/fixture.so" "$qemu" -L "$sysroot" "$work/dl.test" -test.short
+export GOOS=linux GOARCH=arm64 CGO_ENABLED=0
+go test -c -o "$work/dl.test" ./internal/dl
+go test -c -o "$work/fdpass.test" ./fdpass
+export GPUSHARE_DL_FIXTURE=$work/fixture.so
+(cd internal/dl && "$qemu" -L "$sysroot" "$work/dl.test" -test.short)
+# A test that starts a second process would start it without the emulator.
+(cd fdpass && "$qemu" -L "$sysroot" "$work/fdpass.test" -test.short -test.skip 'BetweenProcesses|BetweenSiblings')
