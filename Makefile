@@ -17,7 +17,9 @@ heading = @printf '\n== %s\n' '$(1)'
 
 CHECKS := deps fmt vet staticcheck vulncheck build verify test race emulated asm bench arm64 vm
 
-.PHONY: help check $(CHECKS)
+FUZZTIME ?= 1m
+
+.PHONY: help check fuzz $(CHECKS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,5 +94,9 @@ ifeq ($(MACHINE),x86_64)
 else
 	@echo 'NOT RUN: the virtual machine is x86-64 and takes its C library from this machine, which is $(MACHINE)'
 endif
+
+fuzz: ## every fuzz target for FUZZTIME each (1m); no part of check, which runs their seeds
+	$(call heading,fuzz: $(FUZZTIME) a target)
+	scripts/fuzz.sh $(FUZZTIME)
 
 comma := ,

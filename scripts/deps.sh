@@ -8,15 +8,17 @@
 # virtual-machine step is no package on this machine: scripts/vm-kernel.sh unpacks it.
 set -euo pipefail
 
-# What is looked for | the package that has it | what it is for
+# What is looked for, a program or a file, any one of several | the package that has it | what it is for
 needs() {
-	cat <<-'END'
+	local browser=chromium
+	grep -qs '^ID=ubuntu' /etc/os-release && browser=chromium-browser
+	cat <<-END
 		gcc|gcc|the race detector, C baselines and the emulated driver
 		/usr/include/stdlib.h|libc6-dev|headers for the same
 		clang|clang|rebuilding the PTX of the GPU kernels
 		xz|xz-utils|compressed kernel modules
 		zstd|zstd|compressed kernel modules
-		chromium|chromium|looking at the report in a real browser
+		chromium chromium-browser|$browser|looking at the report in a real browser
 		/usr/share/fonts/truetype/dejavu|fonts-dejavu-core|text in that browser
 	END
 	if [ "$(uname -m)" = x86_64 ]; then
@@ -36,10 +38,11 @@ fi
 
 missing=()
 while IFS='|' read -r what package purpose; do
-	case $what in
-	/*) [ -e "$what" ] && continue ;;
-	*) command -v "$what" >/dev/null && continue ;;
-	esac
+	for one in $what; do
+		if [ -e "$one" ] || command -v "$one" >/dev/null; then
+			continue 2
+		fi
+	done
 	missing+=("$package")
 	if [ "${1:-}" != --print ]; then
 		echo "missing: $package ($purpose)"
