@@ -108,7 +108,7 @@ func compile(compiler string, files []sourceFile, missing []string, dir, path st
 	}
 	defer os.RemoveAll(work)
 	built := filepath.Join(work, "libcuda.so")
-	args := append(slices.Clone(CFlags), "-shared", "-Wl,-soname,libcuda.so.1", "-o", built)
+	args := append(slices.Clone(CFlags), "-shared", "-o", built)
 	for _, f := range files {
 		name := filepath.Join(work, f.name)
 		if err := os.WriteFile(name, f.text, 0o644); err != nil {
@@ -128,7 +128,6 @@ func compile(compiler string, files []sourceFile, missing []string, dir, path st
 		}
 		args = append(args, "-Wl,--version-script,"+script)
 	}
-	args = append(args, "-ldl")
 	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build the emulated CUDA driver: %s: %w\n%s", compiler, err, out)
 	}

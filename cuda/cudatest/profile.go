@@ -129,9 +129,6 @@ func (p Profile) config() (string, error) {
 	if p.DMABufMmap {
 		line("dmabuf-mmap", 1)
 	}
-	for _, s := range p.Missing {
-		line("missing", s)
-	}
 	for _, what := range slices.Sorted(maps.Keys(p.Answers)) {
 		line("answer", what, p.Answers[what])
 	}

@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <strings.h>
 
-enum { MAX_ANSWERS = 256, MAX_MISSING = 128 };
+enum { MAX_ANSWERS = 256 };
 
 struct machine machine;
 
@@ -17,9 +17,6 @@ static struct {
     CUresult result;
 } answers[MAX_ANSWERS];
 static int answer_count;
-
-static char missing[MAX_MISSING][64];
-static int missing_count;
 
 static void stop(const char *message, const char *detail) {
     fprintf(stderr, "emulated CUDA driver: %s: %s\n", message, detail);
@@ -77,8 +74,6 @@ static void parse_machine(const char *key, char *value) {
     else if (!strcmp(key, "peer") && sscanf(value, "%d %d", &from, &to) == 2 && from >= 0 && from < MAX_DEVICES &&
              to >= 0 && to < MAX_DEVICES)
         machine.peer[from][to] = true;
-    else if (!strcmp(key, "missing") && missing_count < MAX_MISSING)
-        snprintf(missing[missing_count++], sizeof missing[0], "%s", value);
     else if (!strcmp(key, "answer") && sscanf(value, "%95s %63s", what, result) == 2 && answer_count < MAX_ANSWERS) {
         snprintf(answers[answer_count].what, sizeof answers[0].what, "%s", what);
         answers[answer_count++].result = result_by_name(result, CUDA_ERROR_UNKNOWN);
@@ -212,11 +207,4 @@ CUresult answer(CUresult otherwise, const char *format, ...) {
         if (!strcmp(answers[i].what, what))
             return answers[i].result;
     return otherwise;
-}
-
-bool symbol_missing(const char *symbol) {
-    for (int i = 0; i < missing_count; i++)
-        if (!strcmp(missing[i], symbol))
-            return true;
-    return false;
 }

@@ -1,8 +1,6 @@
 // The driver itself and its devices.
-#define _GNU_SOURCE
 #include "emulated.h"
 
-#include <dlfcn.h>
 #include <strings.h>
 
 // The name of the emulated machine. The real driver has no such symbol, so a
@@ -31,27 +29,6 @@ API cuDriverGetVersion(int *version) {
     ENTER("cuDriverGetVersion", NEED_NOTHING);
     *version = machine.driver_version;
     return CUDA_SUCCESS;
-}
-
-API cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status) {
-    ENTER("cuGetProcAddress", NEED_NOTHING);
-    (void)version;
-    (void)flags;
-    static const char *const suffixes[] = {"_v2", ""};
-    for (int i = 0; i < 2; i++) {
-        char name[96];
-        snprintf(name, sizeof name, "%s%s", symbol, suffixes[i]);
-        Dl_info self;
-        void *library = dladdr((void *)(uintptr_t)cuInit, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
-        *out = library && !symbol_missing(name) ? dlsym(library, name) : NULL;
-        if (library)
-            dlclose(library);
-        if (*out)
-            break;
-    }
-    if (status)
-        *status = *out ? 0 : 1;
-    return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 API cuDeviceGetCount(int *count) {

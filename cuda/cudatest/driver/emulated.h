@@ -60,7 +60,6 @@ int device_ordinal(int index);                     // -1: not visible in this pr
 bool peer_possible(int from_index, int to_index);  // the same device is its own peer
 // The machine's answer to a call in a circumstance, "cuMemCreate/FABRIC".
 CUresult answer(CUresult otherwise, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool symbol_missing(const char *symbol);
 
 // --- call.c: entering and leaving a call --------------------------------------
 
