@@ -96,7 +96,7 @@ func runOf(prefix string, names []string, class func(i, k int) string) *Run {
 			c := exampleCase("cumemmap", "vmm", 1<<21)
 			c.Backend, c.Producer, c.Consumer = "cuda", run.Header.Devices[i].ID, run.Header.Devices[k].ID
 			run.Cases = append(run.Cases, CaseResult{Case: c, Status: share.StatusOK, Link: class(i, k), Metrics: []Metric{
-				{Name: "map", Unit: Nanoseconds, Samples: series(1000, 30, uint64(i*8+k))}}})
+				{Name: "map", Unit: Nanoseconds, Samples: samplesAbout(1000, 30, uint64(i*8+k))}}})
 		}
 	}
 	return run

@@ -67,8 +67,8 @@ func exampleCase(path, allocator string, size int64) share.Case {
 		Transport: share.TransportSCMRights, Receiver: share.ReceiverPolling, Cache: share.CacheCold, Size: size}
 }
 
-// series is n samples about base: the same every time, in no order, without ties.
-func series(base float64, n int, seed uint64) []float64 {
+// samplesAbout is n samples about base: the same every time, in no order, without ties.
+func samplesAbout(base float64, n int, seed uint64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		seed = seed*6364136223846793005 + 1442695040888963407
@@ -85,10 +85,10 @@ func exampleCases() []CaseResult {
 	odd.Offset, odd.Live, odd.Variant = 512, 3, "isolate=pid,ipc"
 	return []CaseResult{
 		{Case: exampleCase("memfd", "memfd", 4096), Order: 0, Link: "cpu", Allocated: 4096, Status: share.StatusOK, Metrics: []Metric{
-			{Name: "export", Unit: Nanoseconds, Samples: series(1000, 40, 1), First: ptr(5000.0), StopReason: stats.StopPrecision},
-			{Name: "setup", Unit: Nanoseconds, Samples: series(9000, 40, 2), First: ptr(20000.5), StopReason: stats.StopPrecision},
-			{Name: "kernel/read", Unit: BytesPerSecond, Samples: series(1.2345e10, 7, 3), StopReason: stats.StopMaxTime},
-		}, IdleNs: series(200, 40, 4), Started: exampleStart, DurationNs: 12345678},
+			{Name: "export", Unit: Nanoseconds, Samples: samplesAbout(1000, 40, 1), First: ptr(5000.0), StopReason: stats.StopPrecision},
+			{Name: "setup", Unit: Nanoseconds, Samples: samplesAbout(9000, 40, 2), First: ptr(20000.5), StopReason: stats.StopPrecision},
+			{Name: "kernel/read", Unit: BytesPerSecond, Samples: samplesAbout(1.2345e10, 7, 3), StopReason: stats.StopMaxTime},
+		}, IdleNs: samplesAbout(200, 40, 4), Started: exampleStart, DurationNs: 12345678},
 		{Case: exampleCase("memfd", "memfd", 1<<20), Order: 1, Link: "cpu", Allocated: 1 << 20, Status: share.StatusOK, Metrics: []Metric{
 			{Name: "setup", Unit: Nanoseconds, Samples: []float64{9100, 9300, 9050.25}, StopReason: stats.StopMaxSamples},
 		}, Warnings: []Warning{{Code: "few-samples", Metric: "setup", Text: "3 samples are too few for an interval"},
@@ -100,7 +100,7 @@ func exampleCases() []CaseResult {
 			Started: exampleStart.Add(3 * time.Second)},
 		{Case: shared, Order: 4, Link: "same", Allocated: 1 << 21, Status: share.StatusPartial, Phase: "import",
 			Reason:  "cuIpcOpenMemHandle: CUDA_ERROR_NOT_SUPPORTED",
-			Metrics: []Metric{{Name: "export", Unit: Nanoseconds, Samples: series(2500, 30, 5), First: ptr(90000.0), StopReason: stats.StopPrecision}},
+			Metrics: []Metric{{Name: "export", Unit: Nanoseconds, Samples: samplesAbout(2500, 30, 5), First: ptr(90000.0), StopReason: stats.StopPrecision}},
 			Before:  &share.DeviceState{SMClockHz: ptr(int64(1980e6)), TemperatureC: ptr(int64(40))},
 			After:   &share.DeviceState{SMClockHz: ptr(int64(1980e6)), Throttle: []string{"power-cap"}, OtherPIDs: []int{17}},
 			Started: exampleStart.Add(4 * time.Second), DurationNs: 77},
