@@ -1,0 +1,160 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gpushare-bench/bench/worker"
+	"gpushare-bench/share"
+)
+
+// ends is the pair of worker processes that measures the cases of one group.
+type ends struct {
+	producer, consumer *process
+	opened             [2]worker.Opened // of producer and consumer
+}
+
+// openEnds starts both processes and has them open their devices.
+func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, error) {
+	a, b, err := worker.NewPeerSockets()
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	defer b.Close()
+	e := &ends{}
+	if e.producer, err = l.newProcess(worker.RoleProducer, c.ProducerEnv, a); err != nil {
+		return nil, err
+	}
+	if e.consumer, err = l.newProcess(worker.RoleConsumer, c.ConsumerEnv, b); err != nil {
+		e.producer.kill()
+		return nil, err
+	}
+	options := share.Options{Cold: g.Cache == share.CacheCold, Threads: c.Threads}
+	open := func(p, other *process, d share.DeviceInfo) *worker.Request {
+		pid := other.cmd.Process.Pid
+		if slices.Contains(l.Isolate, "pid") {
+			pid = 0 // it has no number in the other's namespace
+		}
+		return &worker.Request{Open: &worker.Open{Role: p.role, Backend: d.Backend, Device: d.ID, Options: options,
+			CPUs: d.CPUs, PeerPID: pid}}
+	}
+	reps, errs := e.both(ctx, open(e.producer, e.consumer, g.Producer), open(e.consumer, e.producer, g.Consumer), startTimeout)
+	for i, p := range []*process{e.producer, e.consumer} {
+		switch {
+		case errs[i] != nil:
+			err = errors.Join(err, e.explain(p, errs[i]))
+		case reps[i].Error != nil:
+			err = errors.Join(err, fmt.Errorf("%s: %w", p.role, reps[i].Error))
+		case reps[i].Opened == nil:
+			err = errors.Join(err, fmt.Errorf("%s: %w: no answer to open", p.role, worker.ErrMessage))
+		default:
+			e.opened[i] = *reps[i].Opened
+		}
+	}
+	if err != nil {
+		e.kill()
+		return nil, err
+	}
+	return e, nil
+}
+
+// pids are the two processes' numbers.
+func (e *ends) pids() []int { return []int{e.producer.cmd.Process.Pid, e.consumer.cmd.Process.Pid} }
+
+// explain adds how a process died to an error of its socket.
+func (e *ends) explain(p *process, err error) error {
+	if errors.Is(err, errTimeout) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if d := p.died(); d != "" {
+		return errors.New(d)
+	}
+	return err
+}
+
+// both sends a request to each end and waits for both replies. When ctx is cancelled it returns at once with ctx's error
+// in place of the replies that are missing; the processes can't be used afterwards.
+func (e *ends) both(ctx context.Context, producer, consumer *worker.Request, timeout time.Duration) (reps [2]*worker.Reply, errs [2]error) {
+	deadline := time.Now().Add(timeout)
+	stop := context.AfterFunc(ctx, func() {
+		_ = e.producer.control.SetDeadline(time.Now())
+		_ = e.consumer.control.SetDeadline(time.Now())
+	})
+	defer stop()
+	var wg sync.WaitGroup
+	for i, x := range []struct {
+		p   *process
+		req *worker.Request
+	}{{e.producer, producer}, {e.consumer, consumer}} {
+		wg.Go(func() {
+			reps[i], errs[i] = x.p.ask(x.req, deadline)
+			if errors.Is(errs[i], errTimeout) && ctx.Err() != nil {
+				errs[i] = ctx.Err()
+			}
+		})
+	}
+	wg.Wait()
+	return reps, errs
+}
+
+// batch runs one batch on both ends. The error is ctx's; everything else is in the outcome.
+func (e *ends) batch(ctx context.Context, b *worker.Batch, timeout time.Duration) (prod, cons *worker.Result, o outcome, err error) {
+	req := &worker.Request{Batch: b}
+	reps, errs := e.both(ctx, req, req, timeout)
+	if ctx.Err() != nil && (errs[0] != nil || errs[1] != nil) {
+		return nil, nil, o, ctx.Err()
+	}
+	results := [2]*worker.Result{}
+	problems := [2]*worker.Problem{}
+	for i, p := range []*process{e.producer, e.consumer} {
+		switch {
+		case errors.Is(errs[i], errTimeout):
+			o.timedOut = true
+			// The end that waits for the other's message is not the one that hangs.
+			if place := p.place(); place != "" && (o.where == "" || strings.HasPrefix(o.where, share.Transfer.String())) {
+				o.where = place
+			}
+		case errs[i] != nil:
+			if d := p.died(); d != "" {
+				o.died = d
+			} else {
+				o.died = errs[i].Error()
+			}
+			o.where = p.place()
+		case reps[i].Error != nil:
+			problems[i] = reps[i].Error
+		case reps[i].Result == nil:
+			problems[i] = &worker.Problem{Text: "no result in the reply"}
+		default:
+			results[i] = reps[i].Result
+			problems[i] = reps[i].Result.Problem
+		}
+	}
+	o.producer, o.consumer = problems[0], problems[1]
+	return results[0], results[1], o, nil
+}
+
+// quit ends both processes in order, the consumer first: no importer may outlive its exporter.
+func (e *ends) quit() {
+	e.consumer.quit(5 * time.Second)
+	e.producer.quit(5 * time.Second)
+}
+
+// kill ends both processes at once.
+func (e *ends) kill() {
+	if e.producer != nil {
+		_ = e.producer.cmd.Process.Kill()
+	}
+	if e.consumer != nil {
+		e.consumer.kill()
+	}
+	if e.producer != nil {
+		e.producer.kill()
+	}
+}

@@ -1,0 +1,270 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"gpushare-bench/bench/worker"
+	"gpushare-bench/share"
+)
+
+// errTimeout says that a worker did not answer in time.
+var errTimeout = errors.New("no answer in time")
+
+// startTimeout bounds the start of a worker: loading a driver and making a context takes up to seconds.
+const startTimeout = 60 * time.Second
+
+// stderrKept bounds how much of a worker's last words is kept.
+const stderrKept = 4096
+
+// Launcher starts worker processes. Parent-death signals follow the thread that forked (golang/go#27505), so all starts
+// happen on one goroutine that keeps its thread for the run's life.
+type Launcher struct {
+	Exe     string   // the tool's own binary
+	Args    []string // that make it a worker
+	Isolate []string // namespaces of its own for each worker
+	starts  chan func()
+	once    sync.Once
+}
+
+// start runs cmd.Start on the launcher's thread.
+func (l *Launcher) start(cmd *exec.Cmd) error {
+	l.once.Do(func() {
+		l.starts = make(chan func())
+		go func() {
+			lockThread()
+			for f := range l.starts {
+				f()
+			}
+		}()
+	})
+	done := make(chan error, 1)
+	l.starts <- func() { done <- cmd.Start() }
+	return <-done
+}
+
+// Close ends the launcher's thread. Workers that are still alive die with it.
+func (l *Launcher) Close() {
+	if l.starts != nil {
+		close(l.starts)
+	}
+}
+
+// process is one worker as seen by the runner.
+type process struct {
+	role    string
+	cmd     *exec.Cmd
+	control *os.File
+	where   *worker.WhereMap
+	stderr  *lastWords
+	exited  chan struct{}
+	exit    error // valid once exited is closed
+}
+
+// newProcess starts a worker. peer is its end of the socket to the other worker, nil for a probe.
+func (l *Launcher) newProcess(role string, env []string, peer *os.File) (*process, error) {
+	control, theirs, err := worker.NewControl()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	p := &process{role: role, control: control, stderr: new(lastWords), exited: make(chan struct{})}
+	p.cmd = exec.Command(l.Exe, l.Args...)
+	p.cmd.Env = append(workerEnv(os.Environ()), append([]string{"GPUSHARE_ROLE=" + role}, env...)...)
+	p.cmd.Stderr = p.stderr
+	p.cmd.ExtraFiles = []*os.File{theirs}
+	p.cmd.SysProcAttr = sysProcAttr(l.Isolate)
+	if peer != nil {
+		where, mem, err := worker.NewWhere()
+		if err != nil {
+			control.Close()
+			return nil, err
+		}
+		defer mem.Close()
+		p.where = where
+		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, peer, mem)
+	}
+	if err := l.start(p.cmd); err != nil {
+		control.Close()
+		p.where.Close()
+		hint := ""
+		if len(l.Isolate) > 0 {
+			hint = fmt.Sprintf(" (--isolate %s needs the right to make namespaces: run as root, or add user to the list)", strings.Join(l.Isolate, ","))
+		}
+		return nil, fmt.Errorf("start the %s: %w%s", role, err, hint)
+	}
+	go func() {
+		p.exit = p.cmd.Wait()
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// ask sends a request and waits for the reply until the deadline.
+func (p *process) ask(req *worker.Request, deadline time.Time) (*worker.Reply, error) {
+	if err := p.control.SetDeadline(deadline); err != nil {
+		return nil, err
+	}
+	var rep worker.Reply
+	err := worker.WriteMessage(p.control, req)
+	if err == nil {
+		err = worker.ReadMessage(p.control, &rep)
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, errTimeout
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", p.role, err)
+	case rep.Version != worker.ProtocolVersion:
+		return nil, fmt.Errorf("%s speaks protocol %d, this runner %d: the binary was replaced during the run; start again", p.role, rep.Version, worker.ProtocolVersion)
+	}
+	return &rep, nil
+}
+
+// kill ends the process and waits for it.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.exited
+	p.release()
+}
+
+// quit closes the control socket, which asks the process to end in order, and kills it if it does not within the grace.
+func (p *process) quit(grace time.Duration) {
+	p.control.Close()
+	select {
+	case <-p.exited:
+	case <-time.After(grace):
+		_ = p.cmd.Process.Kill()
+		<-p.exited
+	}
+	p.release()
+}
+
+func (p *process) release() {
+	p.control.Close()
+	p.where.Close()
+}
+
+// place says where the process is or was: "import/cuImportExternalMemory, cycle 12". "" if it is in no phase.
+func (p *process) place() string {
+	if p.where == nil || p.where.Where == nil {
+		return ""
+	}
+	phase, cycle, call := p.where.Load()
+	s := phase.String()
+	switch {
+	case s == "" && call == "":
+		return ""
+	case s == "":
+		s = call
+	case call != "":
+		s += "/" + call
+	}
+	return fmt.Sprintf("%s of the %s, cycle %d", s, p.role, cycle)
+}
+
+// died says how the process ended, or "" if it is alive.
+func (p *process) died() string {
+	select {
+	case <-p.exited:
+	case <-time.After(200 * time.Millisecond): // its socket may close a moment before it can be waited for
+		return ""
+	}
+	s := fmt.Sprintf("%s exited", p.role)
+	var ee *exec.ExitError
+	if errors.As(p.exit, &ee) {
+		if ws, ok := ee.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			s = fmt.Sprintf("%s was killed by signal %d (%v)", p.role, int(ws.Signal()), ws.Signal())
+		} else {
+			s = fmt.Sprintf("%s exited with status %d", p.role, ee.ExitCode())
+		}
+	}
+	if words := p.stderr.String(); words != "" {
+		s += ": " + words
+	}
+	return s
+}
+
+// workerEnv keeps what a worker needs: the loader's, CUDA's and our own variables.
+func workerEnv(env []string) []string {
+	var kept []string
+	order := false
+	for _, kv := range env {
+		k, _, _ := strings.Cut(kv, "=")
+		switch {
+		case k == "PATH", k == "HOME", k == "TMPDIR", k == "LD_LIBRARY_PATH", k == "LANG", k == "GOTRACEBACK", k == "GOCOVERDIR", k == "GORACE",
+			strings.HasPrefix(k, "CUDA_"), strings.HasPrefix(k, "NVIDIA_"), strings.HasPrefix(k, "GPUSHARE_"):
+			kept = append(kept, kv)
+		}
+		order = order || k == "CUDA_DEVICE_ORDER"
+	}
+	if !order {
+		kept = append(kept, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
+	}
+	return kept
+}
+
+// Probe asks a short-lived worker what a backend finds on this machine, so that a driver that hangs or crashes takes
+// nothing with it. An error that matches share.ErrUnsupported says why the backend can't be used.
+func (l *Launcher) Probe(ctx context.Context, backend string) (share.Inventory, worker.Overhead, error) {
+	var none share.Inventory
+	var overhead worker.Overhead
+	p, err := l.newProcess(worker.RoleProbe, nil, nil)
+	if err != nil {
+		return none, overhead, err
+	}
+	defer p.kill()
+	stop := context.AfterFunc(ctx, func() { _ = p.control.SetDeadline(time.Now()) })
+	defer stop()
+	rep, err := p.ask(&worker.Request{Describe: &worker.Describe{Backend: backend}}, time.Now().Add(startTimeout))
+	switch {
+	case ctx.Err() != nil:
+		return none, overhead, ctx.Err()
+	case errors.Is(err, errTimeout):
+		return none, overhead, fmt.Errorf("look for %s devices: no answer within %s", backend, startTimeout)
+	case err != nil:
+		if d := p.died(); d != "" {
+			err = errors.New(d)
+		}
+		return none, overhead, fmt.Errorf("look for %s devices: %w", backend, err)
+	case rep.Error != nil:
+		return none, overhead, rep.Error
+	case rep.Inventory == nil:
+		return none, overhead, fmt.Errorf("look for %s devices: %w", backend, io.ErrUnexpectedEOF)
+	}
+	if rep.Overhead != nil {
+		overhead = *rep.Overhead
+	}
+	return *rep.Inventory, overhead, nil
+}
+
+// lastWords keeps the end of what a process wrote to standard error.
+type lastWords struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (l *lastWords) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf = append(l.buf, b...)
+	if n := len(l.buf) - stderrKept; n > 0 {
+		l.buf = append(l.buf[:0], l.buf[n:]...)
+	}
+	return len(b), nil
+}
+
+// String is what was kept, as one line.
+func (l *lastWords) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(strings.Fields(string(l.buf)), " ")
+}

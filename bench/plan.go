@@ -1,0 +1,225 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gpushare-bench/share"
+)
+
+// Planned is one case of a plan.
+type Planned struct {
+	Case   share.Case
+	Index  int    // position in the unshuffled plan: part of the pattern's seed
+	Link   string // class of the pair's link; "" not known
+	Refuse string // why the case can't be run here, found without running it; "" for cases that are run
+}
+
+// Group is the cases of one pair of devices: they share two worker processes.
+type Group struct {
+	Producer, Consumer share.DeviceInfo
+	Cache              string // devices are opened for one cache state
+	Cases              []Planned
+}
+
+// Plan is what a run will do.
+type Plan struct {
+	Groups  []Group // unshuffled; Order gives each repeat's order
+	Devices []share.DeviceInfo
+	Links   []share.Link
+	seed    uint64
+}
+
+// Cases lists all cases in their unshuffled order.
+func (p *Plan) Cases() []Planned {
+	var all []Planned
+	for _, g := range p.Groups {
+		all = append(all, g.Cases...)
+	}
+	return all
+}
+
+// Order returns the groups of one repeat in seeded random order, with each group's cases in seeded random order. The
+// same seed gives the same order.
+func (p *Plan) Order(repeat int) []Group {
+	rnd := rand.New(rand.NewPCG(p.seed, uint64(repeat)))
+	groups := slices.Clone(p.Groups)
+	rnd.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
+	for i := range groups {
+		cs := slices.Clone(groups[i].Cases)
+		rnd.Shuffle(len(cs), func(i, j int) { cs[i], cs[j] = cs[j], cs[i] })
+		groups[i].Cases = cs
+	}
+	return groups
+}
+
+// Site is a backend with what it found on this machine.
+type Site struct {
+	Backend   share.Backend
+	Inventory share.Inventory
+}
+
+// NewPlan joins allocators, exporters and importers by path name for each pair and size. It runs nothing. Errors match
+// ErrUsage.
+func NewPlan(c *Config, sites []Site) (*Plan, error) {
+	if err := checkRows(c, sites); err != nil {
+		return nil, err
+	}
+	p := &Plan{seed: c.Seed}
+	for _, s := range sites {
+		p.Devices = append(p.Devices, s.Inventory.Devices...)
+		p.Links = append(p.Links, s.Inventory.Links...)
+	}
+	pairs, err := choosePairs(c.Pairs, p.Devices, p.Links)
+	if err != nil {
+		return nil, err
+	}
+	index := 0
+	for _, pair := range pairs {
+		for _, cache := range c.Caches {
+			g := Group{Producer: pair.producer, Consumer: pair.consumer, Cache: cache}
+			link := linkClass(p.Links, pair.producer, pair.consumer)
+			for _, cs := range join(c, sites, pair, cache) {
+				g.Cases = append(g.Cases, Planned{Case: cs, Index: index, Link: link, Refuse: tooLarge(cs, pair)})
+				index++
+			}
+			if len(g.Cases) > 0 {
+				p.Groups = append(p.Groups, g)
+			}
+		}
+	}
+	if index == 0 {
+		return nil, Usagef("nothing to measure: no path joins an allocator and a consumer for what was asked for "+
+			"(paths %s; allocators %s; pairs %s); see gpushare-bench list", orAny(c.Paths), orAny(c.Allocators), orAny(c.Pairs))
+	}
+	return p, nil
+}
+
+func orAny(names []string) string {
+	if len(names) == 0 {
+		return "any"
+	}
+	return strings.Join(names, ",")
+}
+
+// checkRows refuses names of paths and allocators that no backend has.
+func checkRows(c *Config, sites []Site) error {
+	var paths, allocs []string
+	for _, s := range sites {
+		for _, x := range s.Backend.Exporters() {
+			paths = append(paths, x.Path.Name)
+		}
+		for _, a := range s.Backend.Allocators() {
+			allocs = append(allocs, a.Name)
+		}
+	}
+	slices.Sort(paths)
+	if err := known("--path", c.Paths, slices.Compact(paths)...); err != nil {
+		return err
+	}
+	return known("--allocator", c.Allocators, allocs...)
+}
+
+// join lists the cases of one pair.
+func join(c *Config, sites []Site, pair devicePair, cache string) []share.Case {
+	var cases []share.Case
+	backend := pair.producer.Backend
+	if pair.consumer.Backend == "cuda" {
+		backend = "cuda"
+	}
+	live := c.Live
+	if len(live) == 0 {
+		live = []int{0}
+	}
+	for _, from := range sites {
+		if from.Backend.Name() != pair.producer.Backend {
+			continue
+		}
+		for _, x := range from.Backend.Exporters() {
+			if !wanted(c.Paths, x.Path.Name) || !imports(sites, pair.consumer.Backend, x.Path.Name) {
+				continue
+			}
+			for _, a := range x.Allocators {
+				if !wanted(c.Allocators, a) {
+					continue
+				}
+				for _, tr := range transports(x.Path.Carrier, c.Transports) {
+					for _, rc := range c.Receivers {
+						for _, n := range live {
+							for _, size := range c.Sizes {
+								cases = append(cases, share.Case{Backend: backend, Path: x.Path.Name, Allocator: a,
+									Producer: pair.producer.ID, Consumer: pair.consumer.ID, Transport: tr, Receiver: rc,
+									Cache: cache, Size: size, Offset: c.Offset, Live: n, Variant: variant(c)})
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	return cases
+}
+
+func wanted(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
+
+// variant names the settings of workers that make a case another one.
+func variant(c *Config) string {
+	var v []string
+	if len(c.Isolate) > 0 {
+		v = append(v, "isolate="+strings.Join(c.Isolate, "+"))
+	}
+	return strings.Join(v, ";")
+}
+
+func imports(sites []Site, backend, path string) bool {
+	for _, s := range sites {
+		if s.Backend.Name() == backend {
+			for _, m := range s.Backend.Importers() {
+				if m.Path.Name == path {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// transports lists the ways in which a carrier's handle is to travel.
+func transports(carrier share.Carrier, asked []string) []string {
+	possible := []string{share.TransportBytes}
+	if carrier&share.FD != 0 {
+		possible = []string{share.TransportSCMRights, share.TransportPidfd}
+	}
+	if len(asked) == 0 || slices.Contains(asked, "default") {
+		return possible[:1]
+	}
+	if slices.Contains(asked, "all") {
+		return possible
+	}
+	var out []string
+	for _, t := range possible {
+		if slices.Contains(asked, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// tooLarge says why a case does not fit: both ends together may take half of what is free on either device. A case
+// needs its buffer, the consumer's local copy, and what it keeps alive.
+func tooLarge(c share.Case, pair devicePair) string {
+	buffer := float64(c.Size+c.Offset) * float64(1+c.Live)
+	local := float64(c.Size)
+	need := map[string]float64{}
+	need[pair.producer.ID] += buffer
+	need[pair.consumer.ID] += local
+	for _, d := range []share.DeviceInfo{pair.producer, pair.consumer} {
+		if d.FreeBytes > 0 && need[d.ID] > float64(d.FreeBytes)/2 {
+			return fmt.Sprintf("does not fit: needs %s on %s (buffer, local copy and live mappings), and half of the %s that are free may be used",
+				share.FormatSize(int64(need[d.ID])), share.ShortID(d.ID), share.FormatSize(d.FreeBytes))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,248 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gpushare-bench/results"
+	"gpushare-bench/share"
+	"gpushare-bench/stats"
+)
+
+// defaultMaxTime bounds a case when neither --max-time nor a share of the time limit does.
+const defaultMaxTime = 10 * time.Second
+
+// maxStartFailures is how often a pair of processes may fail to start before the rest of its cases fail without a try.
+const maxStartFailures = 3
+
+// Load is a reading of the machine's processors, for the warning about a busy machine. Counts are clock ticks since boot.
+type Load struct{ Steal, Total uint64 }
+
+// Runner runs a plan and hands each finished case to the journal.
+type Runner struct {
+	Config   *Config
+	Plan     *Plan
+	Launcher *Launcher
+	Record   func(results.CaseResult) error // keeps a finished case, durably: the journal's Append
+	Done     map[results.Key]bool           // cases that an earlier run has finished already
+	Events   func(Event)                    // told of progress; may be nil
+	Load     func() Load                    // reads the machine's load; may be nil
+	Scaling  bool                           // the processors' frequency is scaled, so that short CPU work may be measured at a low clock
+
+	order    int
+	finished int
+	started  time.Time
+	load     Load
+}
+
+// Event tells of progress. Exactly one of Starting and Finished is set.
+type Event struct {
+	Starting *Planned
+	Finished *results.CaseResult
+	Number   int // of cases finished so far, out of Total
+	Total    int
+}
+
+// Outcome is what a run came to.
+type Outcome struct {
+	End    results.End
+	Counts map[share.Status]int
+}
+
+// Errors that end a run early.
+var (
+	errTimeLimit = errors.New("time limit")
+	errJournal   = errors.New("journal")
+)
+
+// Run measures the plan, every repeat in fresh processes, and appends each finished case to the journal. It returns what
+// the run came to even when it ends early; the error is ctx's, or one of the journal.
+func (r *Runner) Run(ctx context.Context) (Outcome, error) {
+	out := Outcome{Counts: map[share.Status]int{}}
+	r.started = time.Now()
+	var err error
+	for repeat := 0; repeat < r.Config.Repeats && err == nil; repeat++ {
+		for _, g := range r.Plan.Order(repeat) {
+			if err = r.group(ctx, g, repeat, &out); err != nil {
+				break
+			}
+		}
+	}
+	out.End = results.End{Outcome: "complete", Measured: r.finished, Finished: time.Now().UTC()}
+	switch {
+	case err == nil:
+	case errors.Is(err, errTimeLimit):
+		out.End.Outcome, err = "time-limit", nil
+	case ctx.Err() != nil:
+		out.End.Outcome = "interrupted"
+	default:
+		out.End.Outcome = "failed"
+	}
+	out.End.ExitStatus = exitStatus(out, err)
+	return out, err
+}
+
+// exitStatus is the worst of what happened: corrupt data, then a failure, then nothing measured. An interrupted run says so.
+func exitStatus(out Outcome, err error) int {
+	n := out.Counts
+	switch {
+	case out.End.Outcome == "interrupted":
+		return 130
+	case n[share.StatusCorrupt] > 0:
+		return 4
+	case err != nil || n[share.StatusFailed] > 0 || n[share.StatusTimeout] > 0:
+		return 1
+	case n[share.StatusOK]+n[share.StatusPartial] == 0:
+		return 3
+	}
+	return 0
+}
+
+// total is the number of journal lines that the whole run comes to.
+func (r *Runner) total() int { return len(r.Plan.Cases()) * r.Config.Repeats }
+
+// group measures one pair's cases in one repeat.
+func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) error {
+	var e *ends
+	defer func() {
+		if e != nil {
+			e.quit()
+		}
+	}()
+	failures := 0
+	var startErr error
+	for i, p := range g.Cases {
+		if r.Done[results.Key{Case: p.Case, Repeat: repeat}] {
+			r.finished++
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		limit, why, err := r.timeFor(len(g.Cases) - i)
+		if err != nil {
+			return err
+		}
+		r.event(Event{Starting: &p, Number: r.finished, Total: r.total()})
+		if p.Refuse != "" {
+			if err := r.record(refused(p, repeat), out); err != nil {
+				return err
+			}
+			continue
+		}
+		if e == nil && failures < maxStartFailures {
+			if e, startErr = r.Launcher.openEnds(ctx, g, r.Config); startErr != nil {
+				e = nil
+				failures++
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+		}
+		if e == nil {
+			if err := r.record(unopened(p, repeat, startErr), out); err != nil {
+				return err
+			}
+			continue
+		}
+		if r.Load != nil {
+			r.load = r.Load()
+		}
+		res, respawn, err := r.measure(ctx, e, p, repeat, limit, why)
+		if respawn {
+			e.kill()
+			e = nil
+		}
+		if jerr := r.record(res, out); jerr != nil {
+			return jerr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timeFor is the time that the next case may take, and the reason to give when it takes all of it. cases is the number
+// left in the group.
+func (r *Runner) timeFor(cases int) (time.Duration, stats.StopReason, error) {
+	limit, why := r.Config.MaxTime, stats.StopMaxTime
+	if limit == 0 {
+		limit = defaultMaxTime
+	}
+	if r.Config.TimeLimit == 0 {
+		return limit, why, nil
+	}
+	left := r.Config.TimeLimit - time.Since(r.started)
+	if left <= 0 {
+		return 0, "", errTimeLimit
+	}
+	if fair := left / time.Duration(max(cases, r.total()-r.finished)); fair < limit {
+		limit, why = fair, stats.StopTimeLimit
+	}
+	return limit, why, nil
+}
+
+// record gives a result its place in the run and writes it to the journal.
+func (r *Runner) record(res *results.CaseResult, out *Outcome) error {
+	res.Order = r.order
+	r.order++
+	out.Counts[res.Status]++
+	if err := r.Record(*res); err != nil {
+		return fmt.Errorf("%w: %w", errJournal, err)
+	}
+	r.finished++
+	r.event(Event{Finished: res, Number: r.finished, Total: r.total()})
+	return nil
+}
+
+func (r *Runner) event(e Event) {
+	if r.Events != nil {
+		r.Events(e)
+	}
+}
+
+// refused is the result of a case that the plan knew to be impossible.
+func refused(p Planned, repeat int) *results.CaseResult {
+	return &results.CaseResult{Case: p.Case, Repeat: repeat, Link: p.Link, Status: share.StatusUnsupported, Reason: p.Refuse, Started: time.Now().UTC()}
+}
+
+// unopened is the result of a case whose processes could not be started or could not open their devices.
+func unopened(p Planned, repeat int, err error) *results.CaseResult {
+	res := refused(p, repeat)
+	res.Reason = err.Error()
+	if !errors.Is(err, share.ErrUnsupported) {
+		res.Status = share.StatusFailed
+	}
+	return res
+}
+
+// DoneOf lists what a journal that is to be resumed has finished: everything but what was interrupted.
+func DoneOf(run *results.Run) map[results.Key]bool {
+	done := map[results.Key]bool{}
+	for _, c := range run.Cases {
+		if c.Status != share.StatusInterrupted {
+			done[c.Key()] = true
+		}
+	}
+	return done
+}
+
+// CheckResume refuses to resume a run with a plan that differs from the one it was begun with.
+func CheckResume(run *results.Run, p *Plan, c *Config) error {
+	keys := map[share.Case]bool{}
+	for _, q := range p.Cases() {
+		keys[q.Case] = true
+	}
+	if i := slices.IndexFunc(run.Cases, func(x results.CaseResult) bool { return !keys[x.Case] }); i >= 0 {
+		return Usagef("the run has a case that this command would not measure: %s; give the flags it was begun with: %q", run.Cases[i].Case, run.Header.Args)
+	}
+	if run.Header.Planned != len(keys)*c.Repeats || run.Header.Seed != c.Seed {
+		return Usagef("the run was planned with %d cases and seed %d, this command with %d and %d; give the flags it was begun with: %q",
+			run.Header.Planned, run.Header.Seed, len(keys)*c.Repeats, c.Seed, run.Header.Args)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"fmt"
+
+	"gpushare-bench/bench/worker"
+	"gpushare-bench/share"
+)
+
+// outcome is what a batch came to, seen from both ends.
+type outcome struct {
+	producer, consumer *worker.Problem // nil: this end has no complaint
+	timedOut           bool            // a batch did not end in time and both ends were killed
+	died               string          // which end died and how; "" if none did
+	where              string          // phase, and call if known, of the end that hung or died
+}
+
+// fine reports whether nothing went wrong.
+func (o outcome) fine() bool {
+	return o.producer == nil && o.consumer == nil && !o.timedOut && o.died == ""
+}
+
+// respawn reports whether the two processes can't be used any more.
+func (o outcome) respawn() bool { return o.timedOut || o.died != "" }
+
+// judge turns an outcome into the case's status, the reason for it and the phase in which it ended. trial says that no
+// cycle of the case has succeeded before: only then is a refusal the system's way of saying "not here".
+func judge(o outcome, trial bool) (s share.Status, reason, phase string) {
+	switch {
+	case o.timedOut:
+		return share.StatusTimeout, "no answer in time" + in(o.where), o.where
+	case o.died != "":
+		return share.StatusFailed, o.died + in(o.where), o.where
+	case o.fine():
+		return share.StatusOK, "", ""
+	}
+	// The end that gave up only because the other did has nothing to say.
+	p, who, refused := o.producer, "producer", share.StatusUnsupported
+	if p == nil || p.Peer {
+		p, who, refused = o.consumer, "consumer", share.StatusPartial
+	}
+	if p == nil || p.Peer && o.producer != nil {
+		p, who = o.producer, "producer"
+	}
+	switch {
+	case p.Corrupt:
+		return share.StatusCorrupt, p.Text, p.Phase
+	case p.Refused && trial:
+		return refused, p.Text, p.Phase
+	}
+	return share.StatusFailed, fmt.Sprintf("%s: %s", who, p.Text), p.Phase
+}
+
+func in(where string) string {
+	if where == "" {
+		return ""
+	}
+	return " in " + where
+}

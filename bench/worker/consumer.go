@@ -1,0 +1,156 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+
+	"gpushare-bench/fdpass"
+	"gpushare-bench/share"
+)
+
+// consume is the consumer's half of one cycle: receive, import, map, touch, verify, run kernels, write back, unmap.
+func (e *end) consume(b *Batch, imp share.Importer, number int, rec *Cycle, keep *[]func() error) (err error) {
+	t := e.tape
+	t.Reset(number)
+	t.Enter(share.Transfer)
+	h, err := e.receiveHandle(b, number, rec)
+	if err != nil {
+		return err
+	}
+	if b.ExportOnly {
+		if h.FD >= 0 {
+			err = syscall.Close(h.FD)
+		}
+		return errors.Join(err, e.send(kindDone, number))
+	}
+
+	t.Enter(share.Import)
+	m, err := imp.Import(t, e.dev, h)
+	if err != nil {
+		return e.giveUp(number, err)
+	}
+	e.noteOrigin(m)
+	unmapped := false
+	unmap := func() error {
+		unmapped = true
+		t.Enter(share.Unmap)
+		return m.Unmap(t)
+	}
+	defer func() {
+		if !unmapped {
+			at := t.Phase()
+			err = e.giveUp(number, errors.Join(err, unmap()))
+			t.Enter(at)
+		}
+	}()
+
+	if err := e.use(b, m, number, rec, keep == nil); err != nil {
+		return err
+	}
+	if keep != nil {
+		unmapped = true
+		*keep = append(*keep, unmap)
+	} else if err := unmap(); err != nil {
+		return e.giveUp(number, err)
+	}
+	return e.send(kindDone, number)
+}
+
+// use does the consumer's work on the mapping: touch, verify, kernels, write back.
+func (e *end) use(b *Batch, m share.Mapping, number int, rec *Cycle, kernels bool) (err error) {
+	t, r := e.tape, m.Region()
+	t.Enter(share.FirstTouch)
+	if a, ok := m.(share.Accessor); ok {
+		if err := a.BeginAccess(t); err != nil {
+			return err
+		}
+		defer func() {
+			t.Enter(share.Unmap)
+			err = errors.Join(err, a.EndAccess(t))
+		}()
+	}
+	if err := e.dev.Touch(t, r); err != nil {
+		return fmt.Errorf("touch the mapping: %w", err)
+	}
+	t.Enter(share.NoPhase)
+	seed := share.CycleSeed(b.RunSeed, b.CaseIndex, number, false)
+	back := share.CycleSeed(b.RunSeed, b.CaseIndex, number, true)
+	if b.Verify {
+		if err := e.verify(r, seed, back, b, number, "consumer"); err != nil {
+			return err
+		}
+	}
+	if kernels {
+		for _, k := range b.Kernels {
+			if !slices.Contains(e.dev.Kernels(), k) {
+				continue
+			}
+			t.Starting(string(k))
+			elapsed, err := e.dev.RunKernel(k, r)
+			if err != nil {
+				return fmt.Errorf("kernel %s: %w", k, err)
+			}
+			rec.Kernels = append(rec.Kernels, Sample{Kernel: k, Elapsed: elapsed})
+		}
+	}
+	if b.Verify {
+		if err := e.dev.Fill(r, back); err != nil {
+			return fmt.Errorf("write back: %w", err)
+		}
+	}
+	return nil
+}
+
+// receiveHandle says that it is ready, waits for the handle and fetches its descriptor.
+func (e *end) receiveHandle(b *Batch, number int, rec *Cycle) (share.Handle, error) {
+	if err := e.send(kindReady, number); err != nil {
+		return share.NoHandle(), err
+	}
+	mode, want := fdpass.Polling, 0
+	if b.Case.Receiver == share.ReceiverBlocked {
+		mode = fdpass.Blocked
+	}
+	if b.Case.Transport == share.TransportSCMRights {
+		want = 1
+	}
+	n, fds, span, err := e.conn.Recv(e.buf[:], 1, mode)
+	if err != nil {
+		return share.NoHandle(), fmt.Errorf("receive the handle: %w", err)
+	}
+	if err := e.frame.decode(e.buf[:n]); err != nil {
+		closeAll(fds)
+		return share.NoHandle(), err
+	}
+	if e.frame.kind == kindAbort {
+		closeAll(fds)
+		return share.NoHandle(), errPeer
+	}
+	if e.frame.kind != kindHandle || len(fds) != want {
+		closeAll(fds)
+		return share.NoHandle(), e.giveUp(number, fmt.Errorf("%w: kind %d with %d descriptors, want the handle with %d", ErrFrame, e.frame.kind, len(fds), want))
+	}
+	h := e.frame.handle
+	rec.Waiting, rec.Received = span.Start, span.End
+	switch b.Case.Transport {
+	case share.TransportSCMRights:
+		h.FD = fds[0]
+	case share.TransportPidfd:
+		if h.FD, rec.Received, err = e.peer.fetch(e.tape, int(e.frame.remote)); err != nil {
+			return share.NoHandle(), e.giveUp(number, err)
+		}
+	}
+	return h, nil
+}
+
+// giveUp tells the producer and returns why, for the runner.
+func (e *end) giveUp(number int, why error) error {
+	return errors.Join(why, e.send(kindAbort, number))
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		_ = syscall.Close(fd)
+	}
+}

@@ -1,0 +1,11 @@
+// Package worker is one end of a sharing cycle: the process that the runner starts twice, once as producer and once as
+// consumer. It knows no backend by name; it is given the backends' rows and joins them by path.
+//
+// A worker has three descriptors besides the standard ones: a control socket to the runner (length-prefixed JSON, a
+// request, then a reply), a peer socket to the other worker (one frame a message), and shared memory for its progress
+// word. During a batch of cycles it speaks to its peer only; spans stay on tapes until the batch has ended.
+//
+// The cycle itself is two functions, in producer.go and consumer.go, to be read from top to bottom. Every frame gets one
+// answer: ready → handle or abort, handle → done or abort. The side that aborts tells the runner why; its peer only
+// learns that the other end gave up.
+package worker

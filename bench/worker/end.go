@@ -1,0 +1,227 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"gpushare-bench/fdpass"
+	"gpushare-bench/share"
+)
+
+// errPeer says that the other end gave up; why is in its own reply to the runner.
+var errPeer = errors.New("the other end gave up")
+
+// end is one of the two ends of a cycle: the process's device, its tape and its connection to the other end. It is used
+// by one locked goroutine.
+type end struct {
+	role    string
+	backend share.Backend
+	dev     share.Device
+	conn    *fdpass.Conn
+	tape    *share.Tape
+	peer    peerProcess
+
+	buf     [frameSize]byte
+	oneFD   [1]int
+	frame   frame
+	origin  string         // exporter's name of the last buffer or mapping that knows it
+	taken   int64          // bytes that the last buffer really took
+	kept    []func() error // gives up what Case.Live keeps, in order of making
+	keptFor share.Case
+	calls   []string // names that spans refer to, by index
+}
+
+// runBatch runs the cycles of a batch and reports what this end saw. Garbage is collected before and not during it.
+func (e *end) runBatch(b *Batch) *Result {
+	res := &Result{Cycles: make([]Cycle, 0, b.Cycles)}
+	cycle, err := e.cycleOf(b)
+	if err != nil {
+		err = e.decline(b, err)
+	} else {
+		err = e.keepLive(b, cycle)
+	}
+	res.Live = len(e.kept)
+	store := make([]Cycle, b.Cycles)
+	for i := range store {
+		store[i].Spans = make([]int64, 0, 5*share.TapeCapacity)
+		store[i].Kernels = make([]Sample, 0, len(b.Kernels))
+	}
+	runtime.GC()
+	gc := debug.SetGCPercent(-1)
+	res.Before = e.dev.State()
+	var full error
+	for i := 0; i < b.Cycles && err == nil; i++ {
+		rec := &store[i]
+		err = cycle(b, b.First+i, rec, nil)
+		full = errors.Join(full, e.tape.Err())
+		e.unroll(rec)
+		if err == nil {
+			res.Cycles = append(res.Cycles, *rec)
+		} else {
+			res.Partial = rec
+		}
+	}
+	if err == nil {
+		err = full
+	}
+	res.After = e.dev.State()
+	debug.SetGCPercent(gc)
+	res.Calls, res.Allocated, res.Exporter = slices.Clone(e.calls), e.taken, e.origin
+	res.Problem, res.Mismatch = e.problem(err)
+	return res
+}
+
+// decline tells the other end that this one cannot take part in the batch.
+func (e *end) decline(b *Batch, why error) error {
+	if e.role == RoleProducer {
+		return e.refuseReady(b.First, why)
+	}
+	return errors.Join(why, e.send(kindAbort, b.First))
+}
+
+// cycleFunc is one end's half of a cycle. With keep, what would be given up at its end is appended there instead.
+type cycleFunc func(b *Batch, number int, rec *Cycle, keep *[]func() error) error
+
+// cycleOf finds this end's rows for the case and returns its half of the cycle.
+func (e *end) cycleOf(b *Batch) (cycleFunc, error) {
+	c := b.Case
+	if e.role == RoleConsumer {
+		for _, imp := range e.backend.Importers() {
+			if imp.Path.Name == c.Path {
+				return func(b *Batch, n int, rec *Cycle, keep *[]func() error) error {
+					return e.consume(b, imp, n, rec, keep)
+				}, nil
+			}
+		}
+		return nil, fmt.Errorf("backend %s has no importer for path %q", e.backend.Name(), c.Path)
+	}
+	i := slices.IndexFunc(e.backend.Allocators(), func(a share.Allocator) bool { return a.Name == c.Allocator })
+	j := slices.IndexFunc(e.backend.Exporters(), func(x share.Exporter) bool {
+		return x.Path.Name == c.Path && slices.Contains(x.Allocators, c.Allocator)
+	})
+	if i < 0 || j < 0 {
+		return nil, fmt.Errorf("backend %s has no exporter for path %q and allocator %q", e.backend.Name(), c.Path, c.Allocator)
+	}
+	alloc, exp := e.backend.Allocators()[i], e.backend.Exporters()[j]
+	return func(b *Batch, n int, rec *Cycle, keep *[]func() error) error {
+		return e.produce(b, alloc, exp, n, rec, keep)
+	}, nil
+}
+
+// unroll copies the tape to the record of the cycle.
+func (e *end) unroll(rec *Cycle) {
+	for _, s := range e.tape.Spans() {
+		if s.Phase == share.NoPhase {
+			continue
+		}
+		id := slices.Index(e.calls, s.Call)
+		if id < 0 {
+			id = len(e.calls)
+			e.calls = append(e.calls, s.Call)
+		}
+		ok := int64(0)
+		if s.OK {
+			ok = 1
+		}
+		rec.Spans = append(rec.Spans, int64(s.Phase), int64(id), s.Start, s.End, ok)
+	}
+}
+
+// problem turns an error of this end into what is sent to the runner.
+func (e *end) problem(err error) (*Problem, *share.Mismatch) {
+	if err == nil {
+		return nil, nil
+	}
+	p := &Problem{Text: err.Error(), Refused: errors.Is(err, share.ErrUnsupported), Phase: e.tape.Phase().String()}
+	p.Peer = errors.Is(err, errPeer) || errors.Is(err, io.EOF)
+	var c *corruptError
+	if errors.As(err, &c) {
+		p.Corrupt = true
+		return p, &c.mismatch
+	}
+	return p, nil
+}
+
+// send sends a frame without a descriptor.
+func (e *end) send(k kind, cycle int) error {
+	e.frame = frame{kind: k, cycle: int32(cycle), remote: -1, handle: share.NoHandle()}
+	e.frame.encode(e.buf[:])
+	if _, err := e.conn.Send(e.buf[:]); err != nil {
+		return fmt.Errorf("send to the other end: %w", err)
+	}
+	return nil
+}
+
+// expect receives a frame, which must be of kind want or an abort. A descriptor is refused.
+func (e *end) expect(want kind) error {
+	n, _, _, err := e.conn.Recv(e.buf[:], 0, fdpass.Blocked)
+	if err != nil {
+		return fmt.Errorf("wait for the other end: %w", err)
+	}
+	if err := e.frame.decode(e.buf[:n]); err != nil {
+		return err
+	}
+	switch e.frame.kind {
+	case want:
+		return nil
+	case kindAbort:
+		return errPeer
+	}
+	return fmt.Errorf("%w: kind %d instead of %d", ErrFrame, e.frame.kind, want)
+}
+
+// keepLive makes the mappings or buffers that a case keeps alive beside the one that is measured, once a case, and gives
+// up those of the case before it. Both ends keep the same number at all times.
+func (e *end) keepLive(b *Batch, cycle cycleFunc) error {
+	if e.keptFor == b.Case {
+		return nil
+	}
+	if len(e.kept) > 0 {
+		if err := e.dropTogether(); err != nil {
+			return err
+		}
+	}
+	e.keptFor = b.Case
+	scratch := Cycle{}
+	for i := range b.Case.Live {
+		scratch.Kernels = scratch.Kernels[:0]
+		if err := cycle(b, -1-i, &scratch, &e.kept); err != nil {
+			return fmt.Errorf("%d of %d live mappings reached: %w", i, b.Case.Live, err)
+		}
+	}
+	return nil
+}
+
+// dropTogether gives up what is kept, the consumer first: no importer may outlive its exporter.
+func (e *end) dropTogether() error {
+	if e.role == RoleConsumer {
+		return errors.Join(e.drop(), e.send(kindDone, 0))
+	}
+	if err := e.expect(kindDone); err != nil {
+		return err
+	}
+	return e.drop()
+}
+
+// drop gives up what is kept, the last first.
+func (e *end) drop() error {
+	var err error
+	for _, release := range slices.Backward(e.kept) {
+		err = errors.Join(err, release())
+	}
+	e.kept, e.keptFor = nil, share.Case{}
+	return err
+}
+
+// close gives up everything.
+func (e *end) close() error {
+	err := e.drop()
+	if e.dev != nil {
+		err = errors.Join(err, e.dev.Close())
+	}
+	return errors.Join(err, e.peer.close())
+}

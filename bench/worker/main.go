@@ -1,0 +1,151 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+
+	"gpushare-bench/fdpass"
+	"gpushare-bench/share"
+)
+
+// Descriptors that the runner gives a worker.
+const (
+	ControlFD = 3 // stream socket to the runner
+	PeerFD    = 4 // SOCK_SEQPACKET socket to the other worker; absent for a probe
+	WhereFD   = 5 // share.WhereSize bytes of shared memory; absent for a probe
+)
+
+// Main serves the runner on ControlFD until it closes the socket, with the given backends. It takes over the calling
+// goroutine's thread for good.
+func Main(ctx context.Context, backends []share.Backend) error {
+	runtime.LockOSThread()
+	control := os.NewFile(ControlFD, "control")
+	if control == nil {
+		return fmt.Errorf("descriptor %d is not open: this command is started by sweep, not by hand", ControlFD)
+	}
+	s := &server{backends: backends}
+	err := s.serve(ctx, control)
+	if s.end != nil {
+		err = errors.Join(err, s.end.close())
+	}
+	return err
+}
+
+// server answers the runner's requests.
+type server struct {
+	backends []share.Backend
+	end      *end
+}
+
+func (s *server) serve(ctx context.Context, control io.ReadWriter) error {
+	for {
+		var req Request
+		switch err := ReadMessage(control, &req); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read from the runner: %w", err)
+		}
+		rep := s.answer(ctx, &req)
+		rep.Version = ProtocolVersion
+		if err := WriteMessage(control, rep); err != nil {
+			return fmt.Errorf("write to the runner: %w", err)
+		}
+	}
+}
+
+func (s *server) answer(ctx context.Context, req *Request) *Reply {
+	var rep Reply
+	var err error
+	switch {
+	case req.Describe != nil:
+		var b share.Backend
+		if b, err = s.backend(req.Describe.Backend); err == nil {
+			var inv share.Inventory
+			inv, err = b.Describe(ctx)
+			rep.Inventory = &inv
+		}
+		if err == nil {
+			rep.Overhead, err = overhead()
+		}
+	case req.Open != nil:
+		rep.Opened, err = s.open(ctx, req.Open)
+	case req.Batch != nil && s.end != nil:
+		rep.Result = s.end.runBatch(req.Batch)
+	default:
+		err = fmt.Errorf("%w: nothing that this worker can do now", ErrMessage)
+	}
+	if err != nil {
+		rep.Error = &Problem{Text: err.Error(), Refused: errors.Is(err, share.ErrUnsupported)}
+	}
+	return &rep
+}
+
+func (s *server) backend(name string) (share.Backend, error) {
+	for _, b := range s.backends {
+		if b.Name() == name {
+			return b, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: no backend %q", ErrMessage, name)
+}
+
+// overheadSamples is how many empty timed calls the overhead is taken from.
+const overheadSamples = 2001
+
+func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
+	if s.end != nil {
+		return nil, fmt.Errorf("%w: a device is open already", ErrMessage)
+	}
+	b, err := s.backend(o.Backend)
+	if err != nil {
+		return nil, err
+	}
+	cpu := pin(o.CPUs, o.Role)
+	where, err := mapWhere()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := fdpass.FromFD(PeerFD)
+	if err != nil {
+		return nil, fmt.Errorf("peer socket: %w", err)
+	}
+	dev, err := b.Open(ctx, o.Device, o.Options)
+	if err != nil {
+		return nil, fmt.Errorf("open device %s: %w", o.Device, err)
+	}
+	conn.ExpectPeer(o.PeerPID)
+	s.end = &end{role: o.Role, backend: b, dev: dev, conn: conn, tape: share.NewTape(where), peer: peerProcess{pid: o.PeerPID}}
+	if o.Role == RoleProducer && o.PeerPID != 0 {
+		if err := fdpass.AllowFetch(o.PeerPID); err != nil {
+			return nil, fmt.Errorf("let the consumer fetch descriptors: %w", err)
+		}
+	}
+	return &Opened{PID: os.Getpid(), CPU: cpu, Kernels: dev.Kernels()}, nil
+}
+
+// overhead measures what an empty timed call reads in a process like those that measure.
+func overhead() (*Overhead, error) {
+	a, b, err := fdpass.Pair()
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	fd, err := syscall.Dup(int(a.Fd()))
+	a.Close()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := fdpass.FromFD(fd)
+	if err != nil {
+		return nil, errors.Join(err, syscall.Close(fd))
+	}
+	o := &Overhead{Samples: overheadSamples}
+	o.Median, o.P99, o.Min = conn.Overhead(overheadSamples)
+	return o, conn.Close()
+}

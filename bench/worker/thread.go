@@ -1,0 +1,42 @@
+package worker
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"gpushare-bench/share"
+)
+
+// pin binds the calling thread to one of the cores: the producer to the first, the consumer to the second, so that the
+// two do not take turns on one core. It returns the core, or -1 when the thread stays unpinned because there are fewer
+// than two cores to choose from or the system refuses.
+func pin(cpus []int, role string) int {
+	if len(cpus) < 2 {
+		return -1
+	}
+	cpu := cpus[0]
+	if role == RoleConsumer {
+		cpu = cpus[1]
+	}
+	var mask [128]uint64 // 8192 cores
+	if cpu < 0 || cpu >= 64*len(mask) {
+		return -1
+	}
+	mask[cpu/64] = 1 << (cpu % 64)
+	// sched_setaffinity(0): this thread only.
+	_, _, errno := syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(mask), uintptr(unsafe.Pointer(&mask)))
+	if errno != 0 {
+		return -1
+	}
+	return cpu
+}
+
+// mapWhere maps the progress word that the runner shares.
+func mapWhere() (*share.Where, error) {
+	mem, err := syscall.Mmap(WhereFD, 0, share.WhereSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map the progress word: %w", err)
+	}
+	return share.NewWhere(mem), nil
+}

@@ -1,0 +1,112 @@
+package gpu
+
+import (
+	"errors"
+	"os"
+
+	"gpushare-bench/cuda"
+	"gpushare-bench/share"
+)
+
+// buffer is the producer's memory.
+type buffer struct {
+	d         *device
+	allocator string
+	ptr       cuda.DevicePtr // base of the allocation; 0 while a vmm-unmapped buffer has no address
+	bytes     int64          // shared
+	offset    int64          // of the shared range in the allocation
+	allocated int64          // taken, rounded up to the granularity
+	handle    cuda.MemHandle // of VMM allocations
+	pool      cuda.MemPool   // of pool allocations
+	unmapped  bool           // has an address only between BeginAccess and EndAccess
+	free      func(*share.Tape) error
+}
+
+func (b *buffer) Allocated() int64 { return b.allocated }
+
+func (b *buffer) Whole() share.Region {
+	return share.Region{Addr: uintptr(b.ptr), Bytes: b.offset + b.bytes}
+}
+
+func (b *buffer) Region() share.Region {
+	return share.Region{Addr: uintptr(b.ptr) + uintptr(b.offset), Bytes: b.bytes, First: uint64(b.offset / 8)}
+}
+
+// BeginAccess gives a buffer that is exported unmapped an address for as long as its bytes are written or checked. It is
+// not part of what is measured.
+func (b *buffer) BeginAccess(*share.Tape) (err error) {
+	if !b.unmapped {
+		return nil
+	}
+	d, size := b.d, b.allocated
+	if b.ptr, err = d.quiet.MemAddressReserve(size, 0); err != nil {
+		return err
+	}
+	if err = d.quiet.MemMap(b.ptr, size, b.handle); err != nil {
+		return err
+	}
+	return d.quiet.MemSetAccess(b.ptr, size, cuda.AccessReadWrite, cuda.AtDevice(d.dev))
+}
+
+// EndAccess undoes BeginAccess.
+func (b *buffer) EndAccess(*share.Tape) error {
+	if !b.unmapped {
+		return nil
+	}
+	p := b.ptr
+	b.ptr = 0
+	return errors.Join(b.d.quiet.MemUnmap(p, b.allocated), b.d.quiet.MemAddressFree(p, b.allocated))
+}
+
+// Release frees the buffer under the phase that the tape is in.
+func (b *buffer) Release(t *share.Tape) error {
+	b.d.record(t)
+	return b.free(t)
+}
+
+// start is the address where the shared range begins.
+func (b *buffer) start() cuda.DevicePtr { return b.ptr + cuda.DevicePtr(b.offset) }
+
+// mapping is the consumer's view of a shared buffer.
+type mapping struct {
+	d     *device
+	ptr   cuda.DevicePtr // where the shared range begins
+	bytes int64
+	first int64 // offset of the shared range in the allocation, bytes
+	unmap func(*share.Tape) error
+}
+
+func (m *mapping) Region() share.Region {
+	return share.Region{Addr: uintptr(m.ptr), Bytes: m.bytes, First: uint64(m.first / 8)}
+}
+
+// Unmap gives everything up under the phase that the tape is in.
+func (m *mapping) Unmap(t *share.Tape) error {
+	m.d.record(t)
+	return m.unmap(t)
+}
+
+// roundUp rounds n up to a multiple of unit.
+func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
+
+// pageSize is the host's page: what dma-buf ranges are aligned to.
+var pageSize = int64(os.Getpagesize())
+
+// mapVMM gives an allocation an address that the device can use: reserve, map, set access. It undoes itself on error.
+func (d *device) mapVMM(h cuda.MemHandle, size int64) (p cuda.DevicePtr, err error) {
+	if p, err = d.th.MemAddressReserve(size, 0); err != nil {
+		return 0, err
+	}
+	if err = d.th.MemMap(p, size, h); err != nil {
+		return 0, errors.Join(err, d.quiet.MemAddressFree(p, size))
+	}
+	if err = d.th.MemSetAccess(p, size, cuda.AccessReadWrite, cuda.AtDevice(d.dev)); err != nil {
+		return 0, errors.Join(err, d.quiet.MemUnmap(p, size), d.quiet.MemAddressFree(p, size))
+	}
+	return p, nil
+}
+
+// unmapVMM is mapVMM's counterpart.
+func (d *device) unmapVMM(p cuda.DevicePtr, size int64) error {
+	return errors.Join(d.th.MemUnmap(p, size), d.th.MemAddressFree(p, size))
+}

@@ -1,0 +1,188 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"gpushare-bench/cuda"
+	"gpushare-bench/kernels"
+	"gpushare-bench/nvml"
+	"gpushare-bench/share"
+)
+
+// device is an opened GPU in a worker. All its calls are made on the worker's locked thread.
+type device struct {
+	lib   *cuda.Lib
+	dev   cuda.Device
+	id    string
+	th    *cuda.Thread // records on the current tape
+	quiet *cuda.Thread // records nothing
+	// stream carries everything that a device does.
+	stream    cuda.Stream
+	module    cuda.Module
+	functions map[string]cuda.Function
+	nvml      *nvml.Device // nil without NVML
+	options   share.Options
+	l2        int64
+
+	result  cuda.DevicePtr // 64 bytes for verify, the kernels' sinks and chase
+	gate    []byte         // pinned words that the gate kernel waits on and reports in
+	events  []cuda.Event
+	scratch cuda.DevicePtr // read before each cold sample
+	local   cuda.DevicePtr // the consumer's own memory, destination of copies
+	localN  int64
+	staging map[uint64]*staging // pinned shared memory of path staged, by inode
+}
+
+// newDevice makes a context on the device, loads the kernels and runs each once, so that no first launch falls into a
+// measurement.
+func newDevice(lib *cuda.Lib, dev cuda.Device, id string, o share.Options) (d *device, err error) {
+	d = &device{lib: lib, dev: dev, id: id, options: o, functions: map[string]cuda.Function{}, staging: map[uint64]*staging{}}
+	if d.th, err = cuda.NewThread(lib); err != nil {
+		return nil, err
+	}
+	if d.quiet, err = cuda.NewThread(lib); err != nil {
+		return nil, err
+	}
+	ctx, err := lib.DevicePrimaryCtxRetain(dev)
+	if err != nil {
+		return nil, explainContext(lib, dev, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Close())
+		}
+	}()
+	if err = d.quiet.CtxSetCurrent(ctx); err != nil {
+		return d, err
+	}
+	if d.stream, err = d.quiet.StreamCreate(); err != nil {
+		return d, err
+	}
+	if d.module, err = d.quiet.ModuleLoad([]byte(kernels.PTX)); err != nil {
+		return d, err
+	}
+	for _, name := range kernels.Names() {
+		if d.functions[name], err = d.quiet.ModuleGetFunction(d.module, name); err != nil {
+			return d, err
+		}
+	}
+	if err = d.prepareScratch(); err != nil {
+		return d, err
+	}
+	if lib, nerr := nvml.Open(""); nerr == nil {
+		// Without NVML, or where it does not know the device, its readings are absent.
+		d.nvml, _ = lib.DeviceByUUID(id)
+	}
+	return d, d.warmUp()
+}
+
+// eventPairs is how many (start, stop) pairs of events a device keeps: the most launches of one kernel sample.
+const eventPairs = 16
+
+// prepareScratch takes the memory that kernels need beside the buffers.
+func (d *device) prepareScratch() (err error) {
+	if d.result, err = d.quiet.MemAlloc(4096); err != nil {
+		return err
+	}
+	if d.gate, err = d.quiet.MemHostAlloc(4096, cuda.HostDeviceMap|cuda.HostPortable); err != nil {
+		return err
+	}
+	for range 2 * eventPairs {
+		e, err := d.quiet.EventCreate(cuda.EventDefault)
+		if err != nil {
+			return err
+		}
+		d.events = append(d.events, e)
+	}
+	l2, err := d.lib.DeviceAttribute(cuda.AttributeL2CacheSize, d.dev)
+	if err != nil || !d.options.Cold {
+		return err
+	}
+	d.l2 = int64(l2)
+	if d.scratch, err = d.quiet.MemAlloc(d.evictBytes()); err != nil {
+		return err
+	}
+	return d.quiet.MemsetD8Async(d.scratch, 0, d.evictBytes(), d.stream)
+}
+
+func (d *device) evictBytes() int64 { return int64(max(kernels.EvictBytes(uint64(d.l2)), 1<<20)) }
+
+// record makes the recording thread write to t.
+func (d *device) record(t *share.Tape) {
+	if d.th.Recorder != cuda.Recorder(t) {
+		d.th.Recorder = t
+	}
+}
+
+// Close gives up what the device holds. Errors of a context that is beyond use are not reported: the process ends.
+func (d *device) Close() error {
+	q := d.quiet
+	var err error
+	if d.stream != 0 {
+		err = q.StreamSynchronize(d.stream)
+	}
+	for _, s := range d.staging {
+		err = errors.Join(err, s.close(q))
+	}
+	for _, p := range []cuda.DevicePtr{d.result, d.scratch, d.local} {
+		if p != 0 {
+			err = errors.Join(err, q.MemFree(p))
+		}
+	}
+	if d.gate != nil {
+		err = errors.Join(err, q.MemFreeHost(d.gate))
+	}
+	for _, e := range d.events {
+		err = errors.Join(err, q.EventDestroy(e))
+	}
+	if d.module != 0 {
+		err = errors.Join(err, q.ModuleUnload(d.module))
+	}
+	if d.stream != 0 {
+		err = errors.Join(err, q.StreamDestroy(d.stream))
+	}
+	if err = errors.Join(err, d.lib.DevicePrimaryCtxRelease(d.dev)); err != nil {
+		return fmt.Errorf("close GPU %s: %w", d.id, err)
+	}
+	return nil
+}
+
+// localBuffer is the consumer's own memory of at least n bytes.
+func (d *device) localBuffer(n int64) (cuda.DevicePtr, error) {
+	if n <= d.localN {
+		return d.local, nil
+	}
+	if d.local != 0 {
+		if err := d.quiet.MemFree(d.local); err != nil {
+			return 0, err
+		}
+		d.local, d.localN = 0, 0
+	}
+	p, err := d.quiet.MemAlloc(n)
+	if err != nil {
+		return 0, fmt.Errorf("the consumer's local buffer: %w", err)
+	}
+	d.local, d.localN = p, n
+	return p, nil
+}
+
+// State reads clocks, temperature, power and throttle reasons through NVML, and free memory from the driver.
+func (d *device) State() share.DeviceState {
+	var s share.DeviceState
+	if free, _, err := d.quiet.MemInfo(); err == nil {
+		s.FreeBytes = &free
+	}
+	if d.nvml != nil {
+		readNVML(d.nvml, &s)
+	}
+	return s
+}
+
+// closeFD closes a descriptor that nobody else will; -1 is none. The kernel releases it whatever it answers.
+func closeFD(fd int) {
+	if fd >= 0 {
+		_ = syscall.Close(fd)
+	}
+}

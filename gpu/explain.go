@@ -1,0 +1,111 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gpushare-bench/cuda"
+	"gpushare-bench/share"
+)
+
+// refusal turns an answer that means "not here" into a share.Unsupported and leaves every other error as it is.
+// NOT_SUPPORTED always means it; each path names its own further answers. INVALID_VALUE is how drivers decline memory of
+// the wrong kind.
+func (d *device) refusal(err error, beyond []cuda.Result, hint func(*cuda.Error) string) error {
+	var ce *cuda.Error
+	if !errors.As(err, &ce) || ce.Result != cuda.ErrorNotSupported && !slices.Contains(beyond, ce.Result) {
+		if ce != nil {
+			if h := hint(ce); h != "" {
+				return fmt.Errorf("%w; %s", err, h)
+			}
+		}
+		return err
+	}
+	return &share.Unsupported{Op: fmt.Sprintf("%s(%s)", ce.Call, ce.Args), Answer: ce.Result, Hint: hint(ce)}
+}
+
+func (d *device) refusedAllocation(a *allocator, r share.Request, err error) error {
+	beyond := []cuda.Result{cuda.ErrorNotPermitted}
+	if slices.Contains(vmmAllocators, a.name) || a.name == "pool" {
+		beyond = append(beyond, cuda.ErrorInvalidValue)
+	}
+	return d.refusal(err, beyond, func(e *cuda.Error) string { return d.hint(e, a.name) })
+}
+
+func (d *device) refusedExport(p *path, b *buffer, err error) error {
+	return d.refusal(err, p.refusals, func(e *cuda.Error) string { return d.hint(e, b.allocator) })
+}
+
+func (d *device) refusedImport(p *path, err error) error {
+	beyond := append([]cuda.Result{cuda.ErrorPeerAccessUnsupported, cuda.ErrorInvalidDevice}, p.refusals...)
+	return d.refusal(err, beyond, func(e *cuda.Error) string { return d.hint(e, "") })
+}
+
+// tooOld is the refusal of a driver that lacks a function.
+func tooOld(what string, err error) error {
+	return &share.Unsupported{Op: what, Answer: err, Hint: "a newer driver is needed"}
+}
+
+// circumstance is one line of the table from (call, answer) to a sentence that helps.
+type circumstance struct {
+	call   string // "" any
+	result cuda.Result
+	when   func(d *device, allocator string) bool // nil: always
+	text   string
+}
+
+func attributeIs(a cuda.DeviceAttribute, v int) func(*device, string) bool {
+	return func(d *device, _ string) bool {
+		got, err := d.lib.DeviceAttribute(a, d.dev)
+		return err == nil && got == v
+	}
+}
+
+func allocatorIn(names ...string) func(*device, string) bool {
+	return func(_ *device, a string) bool { return slices.Contains(names, a) }
+}
+
+// circumstances is searched from the top; the first line that fits speaks.
+var circumstances = []circumstance{
+	{"cuMemCreate", cuda.ErrorNotPermitted, attributeIs(cuda.AttributeHandleTypeFabric, 1),
+		"the attribute for fabric handles is 1, but no IMEX channel is open to this process: see /dev/nvidia-caps-imex-channels and nvidia-imex"},
+	{"cuMemCreate", cuda.ErrorNotPermitted, nil, "no IMEX channel is open to this process"},
+	{"cuMemCreate", cuda.ErrorInvalidValue, allocatorIn("vmm-host"), "this driver does not make shareable host memory at that place"},
+	{"cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, allocatorIn("pinned", "managed", "vmm-host"),
+		"this driver exports only device memory as dma-buf; host allocations need attribute HOST_ALLOC_DMA_BUF_SUPPORTED"},
+	{"cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, nil, "the range must start and end on a host page and lie in one allocation"},
+	{"cuMemGetHandleForAddressRange", cuda.ErrorNotSupported, attributeIs(cuda.AttributeDMABuf, 1),
+		"the attribute DMA_BUF_SUPPORTED is 1, but not for this kind of mapping"},
+	{"cuMemGetHandleForAddressRange", cuda.ErrorNotSupported, nil, "dma-buf export needs the open kernel module and Linux 5.12 or later"},
+	{"cuImportExternalMemory", cuda.ErrorNotSupported, nil,
+		"NVIDIA documents import of a dma-buf for Jetson Thor and later only (CUDA 13.0)"},
+	{"cuIpcGetMemHandle", cuda.ErrorInvalidValue, allocatorIn("vmm", "vmm-rdma", "vmm-host", "vmm-unmapped"),
+		"legacy IPC handles exist for cuMemAlloc only; share VMM allocations with cumemmap"},
+	{"cuIpcGetMemHandle", cuda.ErrorInvalidValue, nil, "legacy IPC handles exist for cuMemAlloc memory only"},
+	{"cuMemExportToShareableHandle", cuda.ErrorInvalidValue, nil, "the allocation was made without this handle type"},
+	{"", cuda.ErrorInvalidDevice, nil, "the exporter's GPU may not be visible to this process: compare CUDA_VISIBLE_DEVICES of both"},
+	{"", cuda.ErrorPeerAccessUnsupported, nil, "these two GPUs can't address each other's memory: see nvidia-smi topo -p2p r"},
+	{"cuMemAddressReserve", cuda.ErrorOutOfMemory, nil, "the address space is used up, not the memory: see ulimit -v and the number of live mappings"},
+	{"cuDevicePrimaryCtxRetain", cuda.ErrorDeviceUnavailable, attributeIs(cuda.AttributeComputeMode, int(cuda.ComputeModeExclusiveProcess)),
+		"the GPU is in compute mode EXCLUSIVE_PROCESS and another process has it; sharing needs two: nvidia-smi -c DEFAULT"},
+	{"", cuda.ErrorSystemNotReady, nil, "the fabric manager is not running: see systemctl status nvidia-fabricmanager"},
+	{"", cuda.ErrorSystemDriverMismatch, nil, "library and kernel module are of different versions: reboot after a driver update"},
+	{"", cuda.ErrorMPSConnectionFailed, nil, "the MPS daemon does not answer: see CUDA_MPS_PIPE_DIRECTORY"},
+}
+
+// hint is the sentence for an answer, or "".
+func (d *device) hint(e *cuda.Error, allocator string) string {
+	for _, c := range circumstances {
+		if (c.call == "" || c.call == e.Call) && c.result == e.Result && (c.when == nil || c.when(d, allocator)) {
+			return c.text
+		}
+	}
+	return ""
+}
+
+// explainContext adds the sentence for a context that can't be made. A device that others hold for themselves is a refusal.
+func explainContext(lib *cuda.Lib, dev cuda.Device, err error) error {
+	d := &device{lib: lib, dev: dev}
+	return d.refusal(err, []cuda.Result{cuda.ErrorDeviceUnavailable}, func(e *cuda.Error) string { return d.hint(e, "") })
+}

@@ -1,0 +1,234 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"gpushare-bench/cuda"
+	"gpushare-bench/kernels"
+	"gpushare-bench/share"
+)
+
+const (
+	// sampleBytes is how many bytes a warm sample should move, so that the event clock (0.5 microseconds) doesn't matter.
+	sampleBytes = 256 << 20
+	// maxBehindGate bounds the launches queued behind a gate: a full launch queue would block before the gate is opened.
+	maxBehindGate = eventPairs
+	// defaultGateLimit is how long a gate waits for the host before it gives up.
+	defaultGateLimit = 2 * time.Second
+	// chaseLoads is how many dependent loads a chase sample makes: some milliseconds at a microsecond each.
+	chaseLoads = 2048
+	// writeValue is what the write kernel stores.
+	writeValue = 0x5a5a5a5a
+)
+
+// ErrGate says that work was not queued before the gate's limit: the sample is void.
+var ErrGate = errors.New("the gate kernel reached its time limit before the work was queued")
+
+// Kernels lists what a GPU can run.
+func (d *device) Kernels() []share.Kernel { return share.Kernels() }
+
+// Touch reads the region once with a kernel: the first access through the new mapping, from launch to completion.
+func (d *device) Touch(t *share.Tape, r share.Region) error {
+	d.record(t)
+	n := uint64(r.Bytes / 16)
+	if err := d.launch(d.th, kernels.Read, n, uint64(r.Addr), n, uint64(d.result)+512); err != nil {
+		return err
+	}
+	return d.th.StreamSynchronize(d.stream)
+}
+
+// warmUp runs every kernel once, so that no first launch falls into a measurement or behind a gate.
+func (d *device) warmUp() error {
+	p, err := d.localBuffer(1 << 20)
+	if err != nil {
+		return err
+	}
+	r := share.Region{Addr: uintptr(p), Bytes: 1 << 19}
+	if err := d.Fill(r, 1); err != nil {
+		return err
+	}
+	if m, err := d.Verify(r, 1); err != nil || m.Bytes != 0 {
+		return errors.Join(err, checkSelf(m))
+	}
+	for _, k := range d.Kernels() {
+		if _, err := d.RunKernel(k, r); err != nil {
+			return fmt.Errorf("first run of kernel %s: %w", k, err)
+		}
+	}
+	return nil
+}
+
+// checkSelf is the error of a GPU that can't read back its own pattern.
+func checkSelf(m share.Mismatch) error {
+	if m.Bytes == 0 {
+		return nil
+	}
+	return fmt.Errorf("self-test: %d bytes of this GPU's own memory read back wrong, first at offset %d", m.Bytes, m.First)
+}
+
+// RunKernel does one sample: launches queued behind a gate, each between two events.
+func (d *device) RunKernel(k share.Kernel, r share.Region) (share.Elapsed, error) {
+	n := uint64(r.Bytes / 16)
+	e := share.Elapsed{Bytes: int64(n) * 16, Launches: 1}
+	var work func() error
+	switch k {
+	case share.KernelRead:
+		work = func() error { return d.launch(d.quiet, kernels.Read, n, uint64(r.Addr), n, uint64(d.result)+512) }
+	case share.KernelWrite:
+		work = func() error { return d.launch(d.quiet, kernels.Write, n, uint64(r.Addr), n, writeValue) }
+	case share.KernelCopy, share.KernelMemcpy:
+		local, err := d.localBuffer(r.Bytes)
+		if err != nil {
+			return e, err
+		}
+		e.Traffic = 2 * e.Bytes
+		work = func() error { return d.launch(d.quiet, kernels.Copy, n, uint64(r.Addr), uint64(local), n) }
+		if k == share.KernelMemcpy {
+			work = func() error { return d.quiet.MemcpyDtoDAsync(local, cuda.DevicePtr(r.Addr), int64(n)*16, d.stream) }
+		}
+	case share.KernelChase:
+		return d.chase(r)
+	default:
+		return e, fmt.Errorf("no kernel %q", k)
+	}
+	if n == 0 {
+		return share.Elapsed{}, nil
+	}
+	ns, launches, err := d.timed(e.Bytes, work)
+	e.Nanoseconds, e.Launches = ns, launches
+	e.Bytes *= int64(launches)
+	e.Traffic *= int64(launches)
+	return e, err
+}
+
+// timed runs work behind a gate and adds up what the events say: cold, every launch by itself after the cache was
+// emptied; warm, all launches between one pair of events.
+func (d *device) timed(bytes int64, work func() error) (ns float64, launches int, err error) {
+	launches = int(min(max(1, sampleBytes/max(1, bytes)), maxBehindGate))
+	pairs := 1
+	if d.options.Cold {
+		launches = min(launches, 4)
+		pairs = launches
+	}
+	if err := d.closeGate(); err != nil {
+		return 0, 0, err
+	}
+	// Whatever goes wrong, the gate is opened: a stream that waits for it would hold everything up until its limit.
+	queued := d.queue(launches, pairs, work)
+	d.openGate()
+	if err := errors.Join(queued, d.sync()); err != nil {
+		return 0, 0, err
+	}
+	if d.gateExpired() {
+		return 0, 0, ErrGate
+	}
+	for i := range pairs {
+		v, err := d.quiet.EventElapsed(d.events[2*i], d.events[2*i+1])
+		if err != nil {
+			return 0, 0, err
+		}
+		ns += v
+	}
+	return ns, launches, nil
+}
+
+// queue puts the launches and their events into the stream.
+func (d *device) queue(launches, pairs int, work func() error) error {
+	for i := range pairs {
+		if d.options.Cold {
+			if err := d.evict(); err != nil {
+				return err
+			}
+		}
+		if err := d.quiet.EventRecord(d.events[2*i], d.stream); err != nil {
+			return err
+		}
+		for range launches / pairs {
+			if err := work(); err != nil {
+				return err
+			}
+		}
+		if err := d.quiet.EventRecord(d.events[2*i+1], d.stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evict reads scratch memory larger than the last-level cache.
+func (d *device) evict() error {
+	n := uint64(d.evictBytes() / 16)
+	return d.launch(d.quiet, kernels.Evict, n, uint64(d.scratch), n, uint64(d.result)+512)
+}
+
+// The gate's two words in pinned memory: the flag it waits for and where it says that its limit has passed.
+func (d *device) gateWord(i int) *atomic.Uint32 {
+	return (*atomic.Uint32)(unsafe.Pointer(&d.gate[64*i]))
+}
+
+// closeGate queues the gate kernel: what is queued after it waits for openGate.
+func (d *device) closeGate() error {
+	d.gateWord(0).Store(0)
+	d.gateWord(1).Store(0)
+	limit := d.options.GateLimit
+	if limit == 0 {
+		limit = defaultGateLimit.Nanoseconds()
+	}
+	flag, err := d.quiet.MemHostDevicePtr(d.gate)
+	if err != nil {
+		return err
+	}
+	return d.launch(d.quiet, kernels.Gate, 1, uint64(flag), uint64(limit), uint64(flag)+64)
+}
+
+func (d *device) openGate()         { d.gateWord(0).Store(1) }
+func (d *device) gateExpired() bool { return d.gateWord(1).Load() != 0 }
+
+// chase makes dependent loads along one random cycle through the region's cache lines. It overwrites the region.
+func (d *device) chase(r share.Region) (share.Elapsed, error) {
+	slots, stride, mul, inc := kernels.ChaseParams(uint64(r.Bytes), uint64(r.Bytes))
+	if slots == 0 {
+		return share.Elapsed{}, nil
+	}
+	if err := d.launch(d.quiet, kernels.ChaseInit, slots, uint64(r.Addr), slots, stride, mul, inc); err != nil {
+		return share.Elapsed{}, err
+	}
+	e := share.Elapsed{Loads: chaseLoads, Launches: 1}
+	if err := d.closeGate(); err != nil {
+		return e, err
+	}
+	queued := d.queue(1, 1, func() error {
+		return d.launch(d.quiet, kernels.Chase, 1, uint64(r.Addr), chaseLoads, uint64(d.result)+512)
+	})
+	d.openGate()
+	if err := errors.Join(queued, d.sync()); err != nil {
+		return e, err
+	}
+	if d.gateExpired() {
+		return e, ErrGate
+	}
+	var at [8]byte
+	if err := d.quiet.MemcpyDtoH(at[:], d.result+512); err != nil {
+		return e, err
+	}
+	if want := chaseEnd(slots, stride, mul, inc, chaseLoads); binary.LittleEndian.Uint64(at[:]) != want {
+		return e, fmt.Errorf("chase ended at byte %d, not at %d: the chain was not read as it was written", binary.LittleEndian.Uint64(at[:]), want)
+	}
+	var err error
+	e.Nanoseconds, err = d.quiet.EventElapsed(d.events[0], d.events[1])
+	return e, err
+}
+
+// chaseEnd is the byte offset at which a chase of n loads ends, by the same generator as the kernel's.
+func chaseEnd(slots, stride, mul, inc uint64, n int) uint64 {
+	at := uint64(0)
+	for range n {
+		at = (at*mul + inc) & (slots - 1)
+	}
+	return at * stride * 8
+}
