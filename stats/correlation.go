@@ -21,7 +21,7 @@ func Lag1(samples []float64) float64 {
 	return lag1(ranks)
 }
 
-// lag1 returns the lag-1 autocorrelation of ranks, whose mean is known.
+// lag1 is Lag1 of samples with these ranks.
 func lag1(ranks []float64) float64 {
 	n := len(ranks)
 	if n < 3 {
@@ -40,7 +40,8 @@ func lag1(ranks []float64) float64 {
 	if denominator == 0 {
 		return math.NaN()
 	}
-	return numerator / denominator
+	r := numerator / denominator
+	return max(-1, min(r+(1+3*r)/float64(n), 1))
 }
 
 // EffectiveSize returns how many independent samples n samples with lag-1

@@ -8,7 +8,7 @@ import (
 )
 
 func TestFindDrift(t *testing.T) {
-	first := []float64{10, 12, 11, 13, 12.5, 11.5, 10.5}
+	first := []float64{10, 13, 11, 12, 10.5, 12.5, 11.5}
 	second := []float64{14, 15, 13.5, 16, 14.5, 13.2, 15.5}
 	x := slices.Concat(first, []float64{99}, second) // the middle one is in neither half
 	// Both halves have a negative lag-1 correlation, so that R's values apply.

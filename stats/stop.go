@@ -51,8 +51,9 @@ func (d Decision) Reason() StopReason {
 // Rule stops sampling once the median is known well enough: when half the width
 // of its 95 % interval, from the effective sample size, is at most Precision of
 // the median. Deciding by the data makes the final interval a little too
-// optimistic; with a floor of 30 samples its coverage stays about 94 to 95 %,
-// with a floor of 10 it would not.
+// optimistic: with a floor of 30 samples it holds the true median in 94 to 95 % of
+// simulated runs of independent samples, and in 91 to 95 % at a lag-1 correlation
+// of 0.5.
 type Rule struct {
 	Precision  float64 // relative half-width, 0.02 is ±2 %; 0 or less: never precise
 	MinSamples int     // never Precise below this

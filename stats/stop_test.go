@@ -46,6 +46,35 @@ func TestRuleSeesCorrelation(t *testing.T) {
 	}
 }
 
+// TestRuleCoverage simulates how often the interval at which the rule stopped
+// holds the true median.
+func TestRuleCoverage(t *testing.T) {
+	const runs = 800
+	r := rand.New(rand.NewPCG(31, 32))
+	rule := Rule{Precision: 0.02, MinSamples: DefaultMinSamples, MaxSamples: 1000}
+	for _, test := range []struct{ rho, least float64 }{{0, 0.93}, {0.5, 0.90}} {
+		covered := 0
+		for range runs {
+			x := autoregressive(r, rule.MaxSamples, test.rho, 0.06)
+			n := rule.Next(0)
+			for rule.Decide(x[:n]) == More {
+				n = rule.Next(n)
+			}
+			if n == rule.MaxSamples {
+				t.Fatal("the rule never stopped")
+			}
+			if EffectiveMedianInterval(x[:n], ConfidenceLevel).Contains(1) {
+				covered++
+			}
+		}
+		coverage := float64(covered) / runs
+		t.Logf("rho=%v: covers %.3f", test.rho, coverage)
+		if coverage < test.least || coverage > 0.97 {
+			t.Errorf("rho=%v: the final interval covers %.3f", test.rho, coverage)
+		}
+	}
+}
+
 func TestRuleNext(t *testing.T) {
 	rule := Rule{MinSamples: 30, MaxSamples: 1000000, Every: 10}
 	for n, want := range map[int]int{0: 30, 29: 30, 30: 40, 160: 170, 1600: 1700, 999999: 1000000, 1000000: 1000000} {

@@ -19,12 +19,15 @@ func TestSummarize(t *testing.T) {
 	}
 	// R 4.2.2: mean(digits); sd(digits); mad(digits, constant = 1)
 	//          acf(rank(digits), lag.max = 1, plot = FALSE)$acf[2]
+	//          r is the third; Lag1 and EffectiveN are computed from it below
 	//          sort(digits)[qbinom(.025, 30, .5)]; sort(digits)[qbinom(.975, 30, .5) + 1]
+	r := -0.000794191059677785
+	rho := r + (1+3*r)/30
 	want := Summary{
 		N: 30, Median: 4, CI: Interval{3, 6, 0.957226054742932},
 		Mean: 4.7, StdDev: 2.50723092206357, MAD: 2,
 		Min: 1, P5: nan, P95: nan, P99: nan, Max: 9,
-		Lag1: -0.000794191059677785, EffectiveN: 30, Outliers: 0, Tick: 1,
+		Lag1: rho, EffectiveN: 30 * (1 - rho) / (1 + rho), Outliers: 0, Tick: 1,
 	}
 	compareSummaries(t, got, want)
 }
