@@ -5,8 +5,10 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +16,7 @@ import (
 	"testing"
 )
 
-//go:embed driver/*.c driver/*.h
+//go:embed driver/*.c driver/*.h nvml/*.c
 var sources embed.FS
 
 // CFlags are how the emulated driver is compiled.
@@ -24,7 +26,7 @@ var CFlags = []string{"-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-g", 
 // need be. It fails the test when there is no C compiler.
 func Build(t testing.TB) (libPath string) {
 	t.Helper()
-	path, err := build(nil)
+	path, err := build("driver", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +35,9 @@ func Build(t testing.TB) (libPath string) {
 
 var building sync.Mutex
 
-// build compiles the library without some symbols into the user's cache, under
-// a name made of all that it depends on.
-func build(missing []string) (string, error) {
+// build compiles one of the two libraries, "driver" or "nvml", without some
+// symbols into the user's cache, under a name made of all that it depends on.
+func build(library string, missing []string) (string, error) {
 	building.Lock()
 	defer building.Unlock()
 	compiler, err := findCompiler()
@@ -48,7 +50,7 @@ func build(missing []string) (string, error) {
 	}
 	missing = slices.Sorted(slices.Values(missing))
 	h := sha256.New()
-	fmt.Fprintln(h, compiler, CFlags, missing)
+	fmt.Fprintln(h, library, compiler, CFlags, missing)
 	for _, f := range files {
 		fmt.Fprintf(h, "%s %d\n%s", f.name, len(f.text), f.text)
 	}
@@ -57,14 +59,14 @@ func build(missing []string) (string, error) {
 		root = filepath.Join(os.TempDir(), fmt.Sprintf("cache-%d", os.Getuid()))
 	}
 	dir := filepath.Join(root, "gpushare-bench", "cudatest")
-	path := filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:12])+".so")
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
+	target := filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:12])+".so")
+	if _, err := os.Stat(target); err == nil {
+		return target, nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("a place for the emulated CUDA driver: %w", err)
 	}
-	return path, compile(compiler, files, missing, dir, path)
+	return target, compile(compiler, library, files, missing, dir, target)
 }
 
 func findCompiler() (string, error) {
@@ -86,35 +88,44 @@ type sourceFile struct {
 }
 
 func sourceFiles() ([]sourceFile, error) {
-	entries, err := sources.ReadDir("driver")
-	if err != nil {
-		return nil, err
-	}
 	var files []sourceFile
-	for _, e := range entries {
-		text, err := sources.ReadFile("driver/" + e.Name())
-		if err != nil {
-			return nil, err
+	err := fs.WalkDir(sources, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
 		}
-		files = append(files, sourceFile{e.Name(), text})
-	}
-	return files, nil
+		text, err := sources.ReadFile(name)
+		files = append(files, sourceFile{name, text})
+		return err
+	})
+	return files, err
 }
 
-func compile(compiler string, files []sourceFile, missing []string, dir, path string) error {
+// of reports whether a source belongs to a library. Both read the machine's
+// description.
+func (f sourceFile) of(library string) bool {
+	shared := f.name == "driver/config.c" || f.name == "driver/error.c"
+	return path.Ext(f.name) == ".c" && (path.Dir(f.name) == library || library == "nvml" && shared)
+}
+
+func compile(compiler, library string, files []sourceFile, missing []string, dir, target string) error {
 	work, err := os.MkdirTemp(dir, "build-")
 	if err != nil {
 		return fmt.Errorf("build the emulated CUDA driver: %w", err)
 	}
 	defer os.RemoveAll(work)
-	built := filepath.Join(work, "libcuda.so")
+	for _, sub := range []string{"driver", "nvml"} {
+		if err := os.Mkdir(filepath.Join(work, sub), 0o755); err != nil {
+			return fmt.Errorf("build the emulated CUDA driver: %w", err)
+		}
+	}
+	built := filepath.Join(work, library+".so")
 	args := append(slices.Clone(CFlags), "-shared", "-o", built)
 	for _, f := range files {
 		name := filepath.Join(work, f.name)
 		if err := os.WriteFile(name, f.text, 0o644); err != nil {
 			return fmt.Errorf("build the emulated CUDA driver: %w", err)
 		}
-		if filepath.Ext(name) == ".c" {
+		if f.of(library) {
 			args = append(args, name)
 		}
 	}
@@ -132,7 +143,7 @@ func compile(compiler string, files []sourceFile, missing []string, dir, path st
 		return fmt.Errorf("build the emulated CUDA driver: %s: %w\n%s", compiler, err, out)
 	}
 	// Renamed into place: another test process may be building the same.
-	if err := os.Rename(built, path); err != nil {
+	if err := os.Rename(built, target); err != nil {
 		return fmt.Errorf("build the emulated CUDA driver: %w", err)
 	}
 	return nil

@@ -53,6 +53,7 @@ func Without(symbols ...string) Option {
 // that share one Env are on one machine: they see each other's memory.
 type Env struct {
 	Library string // GPUSHARE_LIBCUDA: a copy that no other Env has, so one process can load several
+	NVML    string // GPUSHARE_LIBNVML, likewise
 	Machine string // GPUSHARE_EMULATED_MACHINE: the description; Machine+".state" is what the processes share
 	Report  string // GPUSHARE_EMULATED_REPORT
 	Faults  string // GPUSHARE_EMULATED_FAULTS; empty: none
@@ -84,23 +85,33 @@ func Prepare(dir, name string, options ...Option) (Env, error) {
 	if err != nil {
 		return Env{}, err
 	}
-	built, err := build(s.profile.Missing)
+	driver, err := build("driver", s.profile.Missing)
+	if err != nil {
+		return Env{}, err
+	}
+	nvml, err := build("nvml", nil)
 	if err != nil {
 		return Env{}, err
 	}
 	env := Env{
 		Library: filepath.Join(dir, "libcuda-"+name+".so"),
+		NVML:    filepath.Join(dir, "libnvidia-ml-"+name+".so"),
 		Machine: filepath.Join(dir, name+".machine"),
 		Report:  filepath.Join(dir, name+".report"),
 		Faults:  strings.Join(s.faults, ";"),
 		Profile: s.profile,
 	}
-	library, err := os.ReadFile(built)
-	if err != nil {
-		return Env{}, fmt.Errorf("copy the emulated CUDA driver: %w", err)
+	for from, to := range map[string]string{driver: env.Library, nvml: env.NVML} {
+		library, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, library, 0o755)
+		}
+		if err != nil {
+			return Env{}, fmt.Errorf("copy the emulated CUDA driver: %w", err)
+		}
 	}
-	for path, text := range map[string][]byte{env.Library: library, env.Machine: []byte(config), env.Report: nil} {
-		if err := os.WriteFile(path, text, 0o755); err != nil {
+	for path, text := range map[string]string{env.Machine: config, env.Report: ""} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			return Env{}, fmt.Errorf("prepare the emulated machine %s: %w", name, err)
 		}
 	}
@@ -111,6 +122,7 @@ func Prepare(dir, name string, options ...Option) (Env, error) {
 func (e Env) Entries() []string {
 	return []string{
 		"GPUSHARE_LIBCUDA=" + e.Library,
+		"GPUSHARE_LIBNVML=" + e.NVML,
 		"GPUSHARE_EMULATED_MACHINE=" + e.Machine,
 		"GPUSHARE_EMULATED_REPORT=" + e.Report,
 		"GPUSHARE_EMULATED_FAULTS=" + e.Faults,

@@ -6,6 +6,7 @@ import (
 
 	"gpushare-bench/cuda"
 	"gpushare-bench/cuda/cudatest"
+	"gpushare-bench/nvml"
 )
 
 // Every machine loads, several in one process, and says its name, or why it has
@@ -53,6 +54,42 @@ func TestMissingSymbols(t *testing.T) {
 		}
 		if got := lib.Has(test.name); got != test.want {
 			t.Errorf("%s: Has(%s) = %v", test.env.Profile.Name, test.name, got)
+		}
+	}
+}
+
+func TestTopology(t *testing.T) {
+	for _, test := range []struct {
+		machine string
+		a, b    int
+		want    string
+	}{
+		{"eight-h200", 0, 7, "NV18"},
+		{"eight-nopeer", 0, 1, "PIX"},
+		{"eight-nopeer", 0, 2, "NODE"},
+		{"eight-nopeer", 3, 4, "SYS"},
+		{"mixed", 1, 1, "same"},
+	} {
+		env := cudatest.Machine(t, test.machine)
+		env.Setenv(t)
+		lib, err := nvml.Open(env.NVML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := lib.DeviceByUUID(env.Profile.Devices[test.a].UUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := lib.DeviceByPCI(env.Profile.Devices[test.b].PCI)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := nvml.LinkClass(a, b); got != test.want {
+			t.Errorf("%s: %d to %d is %q, want %q", test.machine, test.a, test.b, got, test.want)
+		}
+		info := a.Info()
+		if info.Name != env.Profile.Devices[test.a].Name || info.NUMANode == nil || info.PowerLimitMilliW != nil {
+			t.Errorf("%s: device %d: %+v", test.machine, test.a, info)
 		}
 	}
 }

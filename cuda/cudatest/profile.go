@@ -17,6 +17,7 @@ type Profile struct {
 	Name        string            `json:"-"`
 	About       string            `json:"about"`
 	Driver      int               `json:"driver"`      // what cuDriverGetVersion says, 13000 for CUDA 13.0
+	Package     string            `json:"package"`     // version of the driver package; empty: not known
 	Init        string            `json:"init"`        // what cuInit answers; empty: CUDA_SUCCESS
 	Granularity int64             `json:"granularity"` // of cuMemCreate, bytes
 	NUMANodes   int               `json:"numaNodes"`
@@ -26,7 +27,7 @@ type Profile struct {
 	Answers     map[string]string `json:"answers"`    // "call" or "call/circumstance" to a result's name
 	Devices     []Device          `json:"devices"`
 	Peers       Peers             `json:"peers"`
-	NVLinks     int               `json:"nvlinks"` // between any two devices
+	NVLinks     int               `json:"nvlinks"` // between any two devices, through switches
 }
 
 // A Device is one GPU of a machine.
@@ -126,6 +127,10 @@ func (p Profile) config() (string, error) {
 	}
 	line("granularity", p.Granularity)
 	line("numa-nodes", p.NUMANodes)
+	line("nvlinks", p.NVLinks)
+	if p.Package != "" {
+		line("package", p.Package)
+	}
 	if p.DMABufMmap {
 		line("dmabuf-mmap", 1)
 	}

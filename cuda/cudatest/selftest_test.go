@@ -1,6 +1,7 @@
 package cudatest_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"os"
@@ -119,6 +120,71 @@ func TestSharing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestFreedWhileMapped(t *testing.T) {
+	env := cudatest.Machine(t, "h200-580")
+	if out, err := selftest(t, env, patience, "share", "ipc-late", "0", "0", "2097152"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	entries, err := env.ReadReport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(entries, func(e cudatest.Entry) bool {
+		return e.Class == cudatest.Violation && strings.Contains(e.Text, "still has it mapped")
+	}) {
+		t.Errorf("the report does not say it: %v", entries)
+	}
+}
+
+// Memory is accounted over all processes, and comes back when one is killed.
+func TestMemoryOfOtherProcesses(t *testing.T) {
+	env := cudatest.Machine(t, "h200-580")
+	used := func() string {
+		out, err := selftest(t, env, patience, "rule", "used")
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return strings.TrimSpace(out)
+	}
+	if got := used(); got != "0" {
+		t.Errorf("%s bytes in use at first", got)
+	}
+	path, err := selftestOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "rule", "hold")
+	cmd.Env = append(os.Environ(), env.Entries()...)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "holding\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if got := used(); got != "33554432" {
+		t.Errorf("%s bytes in use while another process holds 33554432", got)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if got := used(); got != "0" {
+		t.Errorf("%s bytes in use after it was killed", got)
+	}
+	entries, err := env.ReadReport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(entries, func(e cudatest.Entry) bool {
+		return e.Class == cudatest.Unreleased && strings.Contains(e.Text, "4 objects")
+	}) {
+		t.Errorf("the killed process is not in the report: %v", entries)
 	}
 }
 

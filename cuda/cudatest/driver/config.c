@@ -69,6 +69,10 @@ static void parse_machine(const char *key, char *value) {
         machine.granularity = strtoull(value, NULL, 10);
     else if (!strcmp(key, "numa-nodes"))
         machine.numa_nodes = atoi(value);
+    else if (!strcmp(key, "nvlinks"))
+        machine.nvlinks = atoi(value);
+    else if (!strcmp(key, "package"))
+        snprintf(machine.package, sizeof machine.package, "%s", value);
     else if (!strcmp(key, "dmabuf-mmap"))
         machine.dmabuf_mmap = atoi(value) != 0;
     else if (!strcmp(key, "peer") && sscanf(value, "%d %d", &from, &to) == 2 && from >= 0 && from < MAX_DEVICES &&
@@ -90,7 +94,7 @@ static int compare_speed(const void *a, const void *b) {
     return x->speed != y->speed ? y->speed - x->speed : x->index - y->index;
 }
 
-static void format_uuid(const struct device *d, char out[48]) {
+void device_uuid(const struct device *d, char out[48]) {
     const uint8_t *u = d->uuid;
     snprintf(out, 48, "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", d->mig ? "MIG" : "GPU",
              u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
@@ -118,7 +122,7 @@ static void choose_visible(const int *order) {
         } else if (*entry != '\0') {
             for (int i = 0; i < machine.count; i++) {
                 char uuid[48];
-                format_uuid(&machine.devices[i], uuid);
+                device_uuid(&machine.devices[i], uuid);
                 if (strncasecmp(uuid, entry, strlen(entry)))
                     continue;
                 if (chosen >= 0) {

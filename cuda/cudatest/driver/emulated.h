@@ -46,6 +46,8 @@ struct machine {
     uint64_t granularity;
     bool dmabuf_mmap; // the CPU may map an exported dma-buf
     int numa_nodes;
+    int nvlinks;      // between any two devices
+    char package[32]; // the driver package's version, "580.159.04"; empty: not known
     int count;
     struct device devices[MAX_DEVICES];
     bool peer[MAX_DEVICES][MAX_DEVICES];
@@ -56,6 +58,7 @@ struct machine {
 extern struct machine machine;
 void machine_load(void);
 struct device *device_at(CUdevice ordinal);        // NULL: no such ordinal in this process
+void device_uuid(const struct device *, char out[48]); // GPU-… or MIG-…
 int device_ordinal(int index);                     // -1: not visible in this process
 bool peer_possible(int from_index, int to_index);  // the same device is its own peer
 // The machine's answer to a call in a circumstance, "cuMemCreate/FABRIC".

@@ -228,7 +228,7 @@ static int produce(const char *path, struct buffer *b, struct message *m) {
         if (!strcmp(path, "dmabuf-vmm"))
             return export_dmabuf(b);
         OK(cuMemExportToShareableHandle(type == 8 ? (void *)&m->key : (void *)&fd, b->physical, type, 0));
-    } else if (!strcmp(path, "ipc")) {
+    } else if (!strncmp(path, "ipc", 3)) {
         OK(cuMemAlloc_v2(&b->base, b->bytes));
         b->address = b->base;
         fill(b->address, b->bytes, seed);
@@ -264,7 +264,7 @@ static int produce(const char *path, struct buffer *b, struct message *m) {
     return fd;
 }
 
-static void release_produced(const char *path, struct buffer *b) {
+static void release_produced(struct buffer *b) {
     if (b->physical)
         unmap_physical(b);
     else if (b->pool) {
@@ -275,7 +275,6 @@ static void release_produced(const char *path, struct buffer *b) {
         OK(cuMemFreeHost(b->cpu));
     else
         OK(cuMemFree_v2(b->base));
-    (void)path;
 }
 
 // Imports; closes the descriptor unless the driver took it.
@@ -284,7 +283,7 @@ static void consume(const char *path, struct buffer *b, struct message *m, int f
     if (!strcmp(path, "vmm") || !strcmp(path, "fabric")) {
         OK(cuMemImportFromShareableHandle(&b->physical, fd >= 0 ? (void *)(intptr_t)fd : (void *)&m->key, fd >= 0 ? 1 : 8));
         map_physical(b);
-    } else if (!strcmp(path, "ipc"))
+    } else if (!strncmp(path, "ipc", 3))
         OK(cuIpcOpenMemHandle_v2(&b->address, m->key, 1));
     else if (!strcmp(path, "mempool")) {
         OK(cuMemPoolImportFromShareableHandle(&b->pool, (void *)(intptr_t)fd, 1, 0));
@@ -336,8 +335,14 @@ static int consumer(const char *path, int ordinal, int s) {
     consume(path, &b, &m, fd);
     verify(b.address, b.bytes, m.seed);
     fill(b.address, b.bytes, m.seed + 1);
-    release_consumed(&b);
+    bool late = !strcmp(path, "ipc-late"); // unmapped only after the producer freed it
+    if (!late)
+        release_consumed(&b);
     send_message(s, &m, -1);
+    if (late) {
+        receive_message(s, &m);
+        release_consumed(&b);
+    }
     close_device();
     return 0;
 }
@@ -366,7 +371,9 @@ static int share(char **argv) {
         close(fd);
     receive_message(s[0], &m);
     verify(b.address, b.bytes, m.seed + 1);
-    release_produced(path, &b);
+    release_produced(&b);
+    if (!strcmp(path, "ipc-late"))
+        send_message(s[0], &m, -1);
     close_device();
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
@@ -654,6 +661,20 @@ static void rule_limit(void) {
     TRUE(before == after);
 }
 
+static void rule_used(void) {
+    size_t unused, total;
+    OK(cuMemGetInfo_v2(&unused, &total));
+    printf("%zu\n", total - unused);
+}
+
+static void rule_hold(void) {
+    uint64_t a;
+    OK(cuMemAlloc_v2(&a, 32 * MIB));
+    printf("holding\n");
+    for (;;)
+        pause();
+}
+
 static void rule_streams(void) {
     uint64_t start, end, copy, second, a, n = MIB / 16;
     uint32_t value = 7, *flag = (uint32_t *)scratch + 512, *expired = flag + 1;
@@ -816,7 +837,7 @@ static const struct {
     RULE(wrong_context), RULE(leak_memory), RULE(leak_handle), RULE(leak_reservation), RULE(leak_event),
     RULE(leak_descriptor), RULE(leak_context), RULE(close_taken_descriptor), RULE(close_driver_descriptor),
     RULE(kind_of_descriptor), RULE(ipc_same_process), RULE(limit), RULE(streams), RULE(chase), RULE(async),
-    RULE(unmap_under_work), RULE(devices), RULE(answers),
+    RULE(unmap_under_work), RULE(devices), RULE(used), RULE(hold), RULE(answers),
 };
 
 int main(int argc, char **argv) {
