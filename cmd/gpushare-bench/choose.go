@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gpushare-bench/bench"
+	"gpushare-bench/bench/worker"
+	"gpushare-bench/share"
+	"gpushare-bench/sysinfo"
+)
+
+// backendChoice is the backend taken, with everything that its plan may join.
+type backendChoice struct {
+	name     string // "cuda" or "host"
+	why      string // one sentence
+	sites    []bench.Site
+	overhead worker.Overhead // of an empty timed call
+}
+
+// chooseBackend looks for devices. With "auto" it takes GPUs where there are any, and says why not otherwise.
+func (a *app) chooseBackend(ctx context.Context, l *bench.Launcher, want string) (*backendChoice, error) {
+	c := &backendChoice{name: want}
+	why := "asked for"
+	if want != "host" {
+		inv, _, err := l.Probe(ctx, "cuda")
+		switch {
+		case err == nil:
+			c.name, c.sites = "cuda", []bench.Site{{Backend: backendNamed("cuda"), Inventory: inv}}
+			if want == "auto" {
+				why = fmt.Sprintf("auto: found %d GPU(s), %s", len(inv.Devices), inv.Devices[0].Name)
+			}
+			if inv.Emulated != "" {
+				why += fmt.Sprintf("; EMULATED machine %s: no figure of this run is a measurement of hardware", inv.Emulated)
+			}
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case want == "cuda" && errors.Is(err, share.ErrUnsupported):
+			return nil, &exitError{status: exitNothing, err: fmt.Errorf("--backend cuda: %w", err)}
+		case want == "cuda":
+			return nil, fmt.Errorf("--backend cuda: %w", err)
+		default:
+			c.name, why = "host", fmt.Sprintf("auto: no GPU to measure (%v)", err)
+		}
+	}
+	inv, overhead, err := l.Probe(ctx, "host")
+	if err != nil {
+		return nil, fmt.Errorf("look at this machine's memory: %w", err)
+	}
+	c.sites = append(c.sites, bench.Site{Backend: backendNamed("host"), Inventory: inv})
+	c.why, c.overhead = why, overhead
+	return c, nil
+}
+
+func backendNamed(name string) share.Backend {
+	for _, b := range backends {
+		if b.Name() == name {
+			return b
+		}
+	}
+	panic("no backend " + name)
+}
+
+// emulated is the name of the emulated machine, "" on real hardware.
+func (c *backendChoice) emulated() string {
+	for _, s := range c.sites {
+		if s.Inventory.Emulated != "" {
+			return s.Inventory.Emulated
+		}
+	}
+	return ""
+}
+
+// details are what the backends say about drivers and modules.
+func (c *backendChoice) details() map[string]string {
+	all := map[string]string{}
+	for _, s := range c.sites {
+		for k, v := range s.Inventory.Details {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+// cpuScaling reports whether the processors' frequency is scaled.
+func cpuScaling(e sysinfo.Environment) bool {
+	return e.CPU != nil && e.CPU.Frequency != nil && e.CPU.Frequency.Scaling != nil && *e.CPU.Frequency.Scaling
+}
+
+// readLoad reads the processors' time since boot; zero where it can't be read.
+func readLoad() bench.Load {
+	t, err := sysinfo.ReadTimes(sysinfo.Host())
+	if err != nil {
+		return bench.Load{}
+	}
+	return bench.Load{Steal: t.Steal, Total: t.Total}
+}

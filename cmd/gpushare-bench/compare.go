@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gpushare-bench/bench"
+	"gpushare-bench/plots"
+	"gpushare-bench/report"
+	"gpushare-bench/results"
+)
+
+// compareFlags is what compare was asked for.
+type compareFlags struct {
+	thresholds         []string
+	force              bool
+	failOnInconclusive bool
+	csv, json          string
+	markdown, plots    string
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	f := &compareFlags{}
+	cmd := &cobra.Command{
+		Use:   "compare BASE RUN [RUN…]",
+		Short: "Put runs side by side and say which differences are real",
+		Long: `Compare runs (directories or run.jsonl files) with the first one. A difference is
+"slower" or "faster" only if it is significant after correction for the number of
+comparisons and its interval lies beyond the threshold. Exit status 5: something is
+slower; 6: something can't be told, with --fail-on-inconclusive.`,
+		Example: `  gpushare-bench compare old-machine new-machine
+  gpushare-bench compare base candidate --threshold 5% --threshold export=10%`,
+		RunE: func(_ *cobra.Command, dirs []string) error {
+			if len(dirs) < 2 {
+				return bench.Usagef("compare: name at least two runs, the base first")
+			}
+			return a.compare(dirs, f)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringArrayVar(&f.thresholds, "threshold", nil, "difference that doesn't matter: 5%, or METRIC=10% for one metric (default 5%)")
+	fs.BoolVar(&f.force, "force", false, "compare emulated with real runs")
+	fs.BoolVar(&f.failOnInconclusive, "fail-on-inconclusive", false, "exit with status 6 where a difference can't be told")
+	fs.StringVar(&f.csv, "csv", "", "write the comparison as CSV to this file, - for standard output")
+	fs.StringVar(&f.json, "json", "", "the same as JSON")
+	fs.StringVar(&f.markdown, "markdown", "", "the same as Markdown, for an issue or a pull request")
+	fs.StringVar(&f.plots, "plots", "", "draw the ratios and both curves into this directory")
+	return cmd
+}
+
+// compareOptions turns flags into options.
+func compareOptions(f *compareFlags) (results.CompareOptions, error) {
+	o := results.CompareOptions{Threshold: results.DefaultThreshold, Thresholds: map[string]float64{},
+		Force: f.force, FailOnInconclusive: f.failOnInconclusive}
+	for _, t := range f.thresholds {
+		metric, percent, ok := strings.Cut(t, "=")
+		if !ok {
+			metric, percent = "", t
+		}
+		p, err := parsePercent(percent)
+		if err != nil || p <= 0 || p >= 10 {
+			return o, bench.Usagef("--threshold %q: want more than 0%% and less than 1000%%, such as 5%% or export=10%%", t)
+		}
+		if metric == "" {
+			o.Threshold = p
+		} else {
+			o.Thresholds[metric] = p
+		}
+	}
+	return o, nil
+}
+
+// compare compares runs, and tells the outcome by table, file and exit status.
+func (a *app) compare(dirs []string, f *compareFlags) error {
+	o, err := compareOptions(f)
+	if err != nil {
+		return err
+	}
+	var runs []*results.Run
+	for _, d := range dirs {
+		run, err := loadRun(a, d)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, run)
+	}
+	c, err := results.Compare(runs, o)
+	switch {
+	case errors.Is(err, results.ErrNothingMatches):
+		return &exitError{status: exitNothing, err: err}
+	case errors.Is(err, results.ErrEmulated):
+		return bench.Usagef("%v; --force compares them all the same", err)
+	case err != nil:
+		return err
+	}
+	table := true
+	for _, out := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{f.csv, c.WriteCSV}, {f.json, c.WriteJSON}, {f.markdown, c.WriteMarkdown},
+	} {
+		switch out.path {
+		case "":
+		case "-":
+			table = false
+			err = errors.Join(err, out.write(a.stdout))
+		default:
+			err = errors.Join(err, writeFile(out.path, out.write))
+		}
+	}
+	if table {
+		err = errors.Join(err, report.Comparison(a.stdout, c, a.tableOptions(a.stdout)))
+	}
+	if f.plots != "" {
+		files, perr := plots.WriteComparison(f.plots, c, []string{"png"})
+		err = errors.Join(err, perr)
+		fmt.Fprintf(a.stderr, "%d pictures in %s\n", len(files), f.plots)
+	}
+	if err != nil {
+		return err
+	}
+	if status := c.ExitStatus(); status != exitOK {
+		return &exitError{status: status}
+	}
+	return nil
+}

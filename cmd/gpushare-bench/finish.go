@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/mattn/go-isatty"
+
+	"gpushare-bench/bench"
+	"gpushare-bench/plots"
+	"gpushare-bench/report"
+	"gpushare-bench/results"
+)
+
+// Names of the files in a run directory beside the journal.
+const (
+	summaryName  = "summary.csv"
+	samplesName  = "samples.csv"
+	fitsName     = "fits.csv"
+	benchfmtName = "benchfmt.txt"
+	pageName     = "report.html"
+	plotsDir     = "plots"
+)
+
+// printPlan lists what would be measured.
+func (a *app) printPlan(f *sweepFlags, p *bench.Plan) error {
+	w := bufio.NewWriter(a.stdout)
+	n, refused := 0, 0
+	for repeat := range f.Repeats {
+		for _, g := range p.Order(repeat) {
+			for _, c := range g.Cases {
+				n++
+				fmt.Fprintf(w, "%4d  %s", n, c.Case)
+				if c.Refuse != "" {
+					refused++
+					fmt.Fprintf(w, "  (unsupported: %s)", c.Refuse)
+				}
+				fmt.Fprintln(w)
+			}
+		}
+	}
+	most := fmt.Sprintf("at most %s each", f.MaxTime)
+	if f.TimeLimit > 0 {
+		most += fmt.Sprintf(" and %s in all", f.TimeLimit)
+	}
+	fmt.Fprintf(w, "%d cases, %d of them refused by the plan, seed %d; %s. Nothing was measured.\n", n, refused, f.Seed, most)
+	return w.Flush()
+}
+
+// summarise writes every file that is made from the journal, and tells what was found.
+func (a *app) summarise(dir string, f *sweepFlags, j *results.Journal) error {
+	run, err := results.Load(j.Path())
+	if err != nil {
+		return fmt.Errorf("read back what was measured: %w", err)
+	}
+	out := a.stdout
+	if f.json == "-" {
+		out = a.stderr // standard output is the JSON's alone
+	}
+	err = errors.Join(
+		report.Summary(out, run, a.tableOptions(out)),
+		a.writeFiles(dir, run, f.export, []string{"png"}))
+	if f.json != "" {
+		err = errors.Join(err, a.writeJSON(f.json, run))
+	}
+	fmt.Fprintf(a.stderr, "\nresults in %s: %s, %s, %s, %s, %s/\n", dir, pageName, results.JournalName, summaryName, samplesName, plotsDir)
+	return err
+}
+
+// tableOptions says how a table should look on w.
+func (a *app) tableOptions(w io.Writer) report.TableOptions {
+	f, ok := w.(*os.File)
+	return report.TableOptions{Color: ok && isatty.IsTerminal(f.Fd()) && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb"}
+}
+
+// writeFiles makes the tables, pictures and the page of a run from its journal.
+func (a *app) writeFiles(dir string, run *results.Run, export, formats []string) error {
+	err := errors.Join(
+		writeFile(filepath.Join(dir, summaryName), func(w io.Writer) error { return results.WriteSummary(w, run) }),
+		writeFile(filepath.Join(dir, samplesName), func(w io.Writer) error { return results.WriteSamples(w, run) }),
+		writeFile(filepath.Join(dir, fitsName), func(w io.Writer) error { return results.WriteFits(w, results.Fits(run)) }))
+	for range export {
+		err = errors.Join(err, writeFile(filepath.Join(dir, benchfmtName), func(w io.Writer) error { return results.WriteBenchfmt(w, run) }))
+	}
+	_, perr := plots.Write(filepath.Join(dir, plotsDir), run, formats)
+	return errors.Join(err, perr,
+		writeFile(filepath.Join(dir, pageName), func(w io.Writer) error { return report.Page(w, []*results.Run{run}) }))
+}
+
+// writeFile writes under a temporary name and renames, so that a file is whole or absent and no link is followed.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			tmp.Close()
+			os.Remove(tmp.Name())
+			err = fmt.Errorf("write %s: %w", path, err)
+		}
+	}()
+	w := bufio.NewWriterSize(tmp, 1<<20)
+	if err = write(w); err != nil {
+		return err
+	}
+	if err = errors.Join(w.Flush(), tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// jsonSummary is what --json writes.
+type jsonSummary struct {
+	Header results.Header `json:"header"`
+	End    *results.End   `json:"end"`
+	Rows   []results.Row  `json:"rows"`
+}
+
+// writeJSON writes the summary for programs.
+func (a *app) writeJSON(path string, run *results.Run) error {
+	write := func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(jsonSummary{run.Header, run.End, results.Summaries(run)})
+	}
+	if path == "-" {
+		return write(a.stdout)
+	}
+	return writeFile(path, write)
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"gpushare-bench/bench"
+	"gpushare-bench/share"
+)
+
+// sizesValue is a flag that takes a list of sizes and ranges.
+type sizesValue struct {
+	sizes *[]int64
+	text  string
+}
+
+func (v *sizesValue) String() string { return v.text }
+func (v *sizesValue) Type() string   { return "sizes" }
+func (v *sizesValue) Set(s string) error {
+	sizes, err := share.ParseSizes(s)
+	if err != nil {
+		return err
+	}
+	*v.sizes, v.text = sizes, s
+	return nil
+}
+
+// sizeValue is a flag that takes one size; 0 is allowed.
+type sizeValue struct{ size *int64 }
+
+func (v *sizeValue) String() string { return "0" }
+func (v *sizeValue) Type() string   { return "size" }
+func (v *sizeValue) Set(s string) error {
+	if s == "0" {
+		*v.size = 0
+		return nil
+	}
+	n, err := share.ParseSize(s)
+	*v.size = n
+	return err
+}
+
+// percentValue is a flag that takes a share: "2%" or "0.02".
+type percentValue struct{ p *float64 }
+
+func (v *percentValue) String() string {
+	if v.p == nil {
+		return ""
+	}
+	return strconv.FormatFloat(100**v.p, 'g', -1, 64) + "%"
+}
+func (v *percentValue) Type() string { return "percent" }
+func (v *percentValue) Set(s string) error {
+	p, err := parsePercent(s)
+	*v.p = p
+	return err
+}
+
+// parsePercent reads "2%", "2.5 %" or the share itself, "0.02".
+func parsePercent(s string) (float64, error) {
+	text, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0, fmt.Errorf("%q is no percentage; want one such as 2%%", s)
+	}
+	if percent {
+		f /= 100
+	}
+	return f, nil
+}
+
+// intsValue is a flag that takes a list of whole numbers.
+type intsValue struct{ list *[]int }
+
+func (v *intsValue) String() string { return "" }
+func (v *intsValue) Type() string   { return "list" }
+func (v *intsValue) Set(s string) error {
+	*v.list = nil
+	for part := range strings.SplitSeq(s, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil {
+			return fmt.Errorf("%q is no whole number", part)
+		}
+		*v.list = append(*v.list, n)
+	}
+	slices.Sort(*v.list)
+	*v.list = slices.Compact(*v.list)
+	return nil
+}
+
+// sweepFlags is what sweep was asked for.
+type sweepFlags struct {
+	bench.Config
+	backend  string
+	kernels  []string
+	out      string
+	resume   string
+	dryRun   bool
+	noVerify bool
+	progress string
+	json     string
+	export   []string
+	seedSet  bool
+	sizes    []int64 // as given; Config.Sizes has the defaults filled in
+}
+
+// hostSizes and gpuSizes are swept when no size is asked for.
+var (
+	hostSizes = []int64{4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20}
+	gpuSizes  = []int64{2 << 20, 16 << 20, 128 << 20, 1 << 30}
+)
+
+// register declares sweep's flags.
+func (f *sweepFlags) register(fs *pflag.FlagSet) {
+	f.Config = bench.Config{Precision: 0.02}
+	fs.SortFlags = false
+	fs.StringVar(&f.backend, "backend", "auto", "where the memory is: auto, host or cuda")
+	fs.StringSliceVar(&f.Paths, "path", nil, "sharing paths, all by default; see list")
+	fs.StringSliceVar(&f.Allocators, "allocator", nil, "what the producer's memory is made of, all by default; see list")
+	fs.Var(&sizesValue{sizes: &f.sizes}, "size", "sizes and ranges, such as 4KiB:256MiB:x4 or 2MiB,1GiB (K, M, G are powers of 1024)")
+	fs.StringSliceVar(&f.Pairs, "pair", nil, "producer:consumer, each cpu or a GPU's index, UUID or PCI address; or all, same, peer")
+	fs.StringSliceVar(&f.Transports, "transport", nil, "how handles travel: scm-rights, pidfd, bytes, or all (default: the first that the path can use)")
+	fs.StringSliceVar(&f.Receivers, "receiver", nil, "how the consumer waits for the handle: polling or blocked (default: polling with two or more cores)")
+	fs.StringSliceVar(&f.Caches, "cache", []string{share.CacheCold}, "cache state before kernels: cold or warm")
+	fs.StringSliceVar(&f.kernels, "kernel", nil, "work on the shared buffer: read, write, copy, memcpy, chase, or none (default: all that the device has)")
+	fs.IntVar(&f.Threads, "threads", 0, "CPU threads of host kernels (default: all cores of the local NUMA node)")
+	fs.Var(&sizeValue{&f.Offset}, "offset", "share a range that starts this far inside each allocation")
+	fs.Var(&intsValue{&f.Live}, "live", "keep this many other buffers mapped while measuring; a list sweeps it")
+	fs.Var(&percentValue{&f.Precision}, "precision", "stop a case when the 95 % interval of every median is within this share of it")
+	fs.IntVar(&f.MinSamples, "min-samples", 30, "cycles before a case may stop as precise")
+	fs.IntVar(&f.MaxSamples, "max-samples", 1000, "cycles after which a case stops")
+	fs.DurationVar(&f.MaxTime, "max-time", 4*time.Second, "time for one case")
+	fs.DurationVar(&f.TimeLimit, "time-limit", 100*time.Second, "time for the whole run, shared out fairly; 0: none")
+	fs.DurationVar(&f.CaseTimeout, "case-timeout", time.Minute, "kill a case whose batch of cycles takes longer")
+	fs.IntVar(&f.Repeats, "repeat", 1, "measure the plan in this many fresh pairs of processes")
+	fs.Uint64Var(&f.Seed, "seed", 0, "order of the cases and content of the buffers (default: from the clock)")
+	fs.StringVar(&f.out, "out", "", "directory for the results, new or empty (default: gpushare-runs/<UTC time>-<host>)")
+	fs.StringVar(&f.resume, "resume", "", "finish the run in this directory")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "print the plan and measure nothing")
+	fs.BoolVar(&f.noVerify, "no-verify", false, "do not check the bytes of every cycle")
+	fs.StringVar(&f.progress, "progress", "auto", "auto, plain (a line a case) or none")
+	fs.StringVar(&f.json, "json", "", "write the summary as JSON to this file, - for standard output")
+	fs.StringSliceVar(&f.export, "export", nil, "further formats: benchfmt (for benchstat)")
+	fs.StringSliceVar(&f.Isolate, "isolate", nil, "namespaces of its own for each worker: pid, ipc, user, mnt, net, uts")
+	fs.StringArrayVar(&f.ProducerEnv, "producer-env", nil, "NAME=VALUE for the producer only, such as CUDA_VISIBLE_DEVICES=2,3")
+	fs.StringArrayVar(&f.ConsumerEnv, "consumer-env", nil, "NAME=VALUE for the consumer only")
+}
+
+// complete fills in defaults that depend on the machine and the backend, and checks everything. It is called twice: to
+// refuse bad values before anything is started, and again when the backend is known.
+func (f *sweepFlags) complete(backend string, cores int) error {
+	f.Verify = !f.noVerify
+	f.Sizes = f.sizes
+	if len(f.Sizes) == 0 {
+		f.Sizes = hostSizes
+		if backend == "cuda" {
+			f.Sizes = gpuSizes
+		}
+	}
+	if len(f.Receivers) == 0 {
+		f.Receivers = []string{share.ReceiverPolling}
+		if cores < 2 {
+			f.Receivers = []string{share.ReceiverBlocked}
+		}
+	}
+	if len(f.kernels) == 0 {
+		f.Kernels = share.Kernels()
+	} else if !slices.Equal(f.kernels, []string{"none"}) {
+		f.Kernels = nil
+		for _, k := range f.kernels {
+			f.Kernels = append(f.Kernels, share.Kernel(k))
+		}
+	}
+	if !f.seedSet {
+		f.Seed = uint64(time.Now().UnixNano())
+	}
+	return f.Validate()
+}
+
+// checkWords refuses words that are none of a flag's.
+func (f *sweepFlags) checkWords() error {
+	for _, x := range []struct {
+		flag, value string
+		words       []string
+	}{
+		{"--backend", f.backend, []string{"auto", "host", "cuda"}},
+		{"--progress", f.progress, []string{"auto", "plain", "none"}},
+	} {
+		if !slices.Contains(x.words, x.value) {
+			return bench.Usagef("%s %q: not one of %s", x.flag, x.value, strings.Join(x.words, ", "))
+		}
+	}
+	for _, e := range f.export {
+		if e != "benchfmt" {
+			return bench.Usagef("--export %q: not one of benchfmt", e)
+		}
+	}
+	if f.resume != "" && f.out != "" {
+		return bench.Usagef("--resume and --out exclude each other: a run is finished where it was begun")
+	}
+	return nil
+}

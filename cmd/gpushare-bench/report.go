@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gpushare-bench/bench"
+	"gpushare-bench/report"
+	"gpushare-bench/results"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	var out, markdown string
+	var formats, export []string
+	cmd := &cobra.Command{
+		Use:   "report DIR [DIR…]",
+		Short: "Make the page, the pictures and the tables of runs from their journals",
+		Long: `Make report.html, the pictures and the tables of a run again, from its journal alone.
+With several runs one page holds them all; it is written to --out.`,
+		RunE: func(_ *cobra.Command, dirs []string) error {
+			switch {
+			case len(dirs) == 0:
+				return bench.Usagef("report: which run? Give one or more run directories, such as gpushare-runs/20261201T120000Z-host")
+			case len(dirs) > 1 && out == "":
+				return bench.Usagef("report: with several runs say where the page goes: --out all.html")
+			}
+			for _, f := range formats {
+				if !slices.Contains([]string{"png", "svg", "pdf"}, f) {
+					return bench.Usagef("--format %q: not one of png, svg, pdf", f)
+				}
+			}
+			return a.report(dirs, out, markdown, formats, export)
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "file for the page (default: report.html in the run's directory)")
+	cmd.Flags().StringSliceVar(&formats, "format", []string{"png"}, "formats of the pictures: png, svg, pdf")
+	cmd.Flags().StringSliceVar(&export, "export", nil, "further formats: benchfmt")
+	cmd.Flags().StringVar(&markdown, "markdown", "", "write a summary for an issue or a pull request to this file, - for standard output")
+	return cmd
+}
+
+// report makes a run's files again.
+func (a *app) report(dirs []string, out, markdown string, formats, export []string) error {
+	var runs []*results.Run
+	var errs error
+	for _, d := range dirs {
+		run, err := loadRun(a, d)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, run)
+	}
+	if markdown != "" {
+		write := func(w io.Writer) error { return report.Markdown(w, runs[0]) }
+		if markdown == "-" {
+			return write(a.stdout)
+		}
+		errs = writeFile(markdown, write)
+	}
+	if len(runs) == 1 && out == "" {
+		dir := strings.TrimSuffix(dirs[0], results.JournalName)
+		errs = errors.Join(errs, a.writeFiles(filepath.Clean(dir), runs[0], export, formats))
+		fmt.Fprintf(a.stderr, "wrote %s, tables and pictures in %s\n", pageName, filepath.Clean(dir))
+		return errs
+	}
+	errs = errors.Join(errs, writeFile(out, func(w io.Writer) error { return report.Page(w, runs) }))
+	if errs == nil {
+		fmt.Fprintf(a.stderr, "wrote %s\n", out)
+	}
+	return errs
+}
+
+// loadRun reads a journal and tells what of it was unreadable.
+func loadRun(a *app, path string) (*results.Run, error) {
+	run, err := results.Load(path)
+	if err != nil {
+		return nil, bench.Usagef("%s: %v", path, err)
+	}
+	for _, d := range run.Dropped {
+		fmt.Fprintf(a.stderr, "gpushare-bench: dropped: %s\n", printable(d))
+	}
+	if run.End == nil {
+		fmt.Fprintf(a.stderr, "gpushare-bench: %s: the run did not end in order; %d of %d cases are there\n", path, len(run.Cases), run.Header.Planned)
+	}
+	return run, nil
+}
