@@ -43,6 +43,9 @@ func flushOpt(addr uintptr, lines int64)
 func flushOld(addr uintptr, lines int64)
 
 //go:noescape
+func fence()
+
+//go:noescape
 func chase(start uintptr, loads int64) uintptr
 
 // What the processor has.
@@ -105,7 +108,7 @@ func storeBlocks(dst uintptr, bytes int64, word uint64, stream bool) {
 	}
 }
 
-// flushLines drops the lines of a range of memory from all caches.
+// flushLines starts to drop the lines of a range of memory from all caches; fence waits until they are gone.
 func flushLines(addr uintptr, bytes int64) {
 	const line = 64 // of every processor with these instructions
 	first := addr &^ (line - 1)

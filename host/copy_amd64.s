@@ -269,18 +269,16 @@ loop:
 
 // func flushOpt(addr uintptr, lines int64)
 //
-// Writes back and drops lines lines of 64 bytes from all caches, and waits until they are gone.
+// Starts to write back and drop lines lines of 64 bytes from all caches; fence waits until they are gone.
 TEXT ·flushOpt(SB), NOSPLIT, $0-16
 	MOVQ addr+0(FP), SI
 	MOVQ lines+8(FP), CX
-	MFENCE
 
 loop:
 	CLFLUSHOPT (SI)
 	ADDQ       $64, SI
 	DECQ       CX
 	JNZ        loop
-	MFENCE
 	RET
 
 // func flushOld(addr uintptr, lines int64)
@@ -289,24 +287,29 @@ loop:
 TEXT ·flushOld(SB), NOSPLIT, $0-16
 	MOVQ addr+0(FP), SI
 	MOVQ lines+8(FP), CX
-	MFENCE
 
 loop:
 	CLFLUSH (SI)
 	ADDQ    $64, SI
 	DECQ    CX
 	JNZ     loop
+	RET
+
+// func fence()
+TEXT ·fence(SB), NOSPLIT, $0-0
 	MFENCE
 	RET
 
 // func chase(start uintptr, loads int64) uintptr
 //
-// Follows pointers: each load's address is the result of the one before. loads is a multiple of 8.
+// Follows pointers, at least one: each load's address is the result of the one before.
 TEXT ·chase(SB), NOSPLIT, $0-24
 	MOVQ start+0(FP), AX
 	MOVQ loads+8(FP), CX
+	SUBQ $8, CX
+	JLT  rest
 
-loop:
+eight:
 	MOVQ (AX), AX
 	MOVQ (AX), AX
 	MOVQ (AX), AX
@@ -316,6 +319,51 @@ loop:
 	MOVQ (AX), AX
 	MOVQ (AX), AX
 	SUBQ $8, CX
-	JNZ  loop
+	JGE  eight
+
+rest:
+	ADDQ $8, CX
+	JZ   done
+
+one:
+	MOVQ (AX), AX
+	DECQ CX
+	JNZ  one
+
+done:
 	MOVQ AX, ret+16(FP)
+	RET
+
+GLOBL ·repeatCode(SB), NOPTR|RODATA, $8
+DATA ·repeatCode(SB)/8, $repeat(SB)
+
+// void repeat(void *copy(void *, const void *, size_t), void *dst, const void *src, size_t bytes, long times), System V
+// AMD64 calling convention, on a C stack: calls copy(dst, src, bytes) times times, at least once.
+//
+// On entry SP is 8 modulo 16; five pushes make it 0 at each call.
+TEXT repeat(SB), NOSPLIT|NOFRAME, $0-0
+	PUSHQ BX
+	PUSHQ R12
+	PUSHQ R13
+	PUSHQ R14
+	PUSHQ R15
+	MOVQ  DI, BX
+	MOVQ  SI, R12
+	MOVQ  DX, R13
+	MOVQ  CX, R14
+	MOVQ  R8, R15
+
+again:
+	MOVQ R12, DI
+	MOVQ R13, SI
+	MOVQ R14, DX
+	CALL BX
+	DECQ R15
+	JNZ  again
+
+	POPQ R15
+	POPQ R14
+	POPQ R13
+	POPQ R12
+	POPQ BX
 	RET

@@ -25,6 +25,9 @@ func cacheType() uint64
 func flush(addr uintptr, lines, line int64)
 
 //go:noescape
+func fence()
+
+//go:noescape
 func chase(start uintptr, loads int64) uintptr
 
 // vectorName says which instructions the kernels use.
@@ -57,7 +60,7 @@ func storeBlocks(dst uintptr, bytes int64, word uint64, stream bool) {
 // lineBytes is the smallest data cache line of the machine: DminLine of CTR_EL0 counts 4-byte words as a power of two.
 var lineBytes = int64(4) << (cacheType() >> 16 & 0xf)
 
-// flushLines drops the lines of a range of memory from all caches.
+// flushLines starts to drop the lines of a range of memory from all caches; fence waits until they are gone.
 func flushLines(addr uintptr, bytes int64) {
 	first := addr &^ uintptr(lineBytes-1)
 	flush(first, (int64(addr-first)+bytes+lineBytes-1)/lineBytes, lineBytes)

@@ -156,29 +156,35 @@ TEXT ·cacheType(SB), NOSPLIT, $0-8
 
 // func flush(addr uintptr, lines, line int64)
 //
-// Writes back and drops lines lines of line bytes from all caches to the point of coherency, and waits until they are gone.
+// Starts to write back and drop lines lines of line bytes from all caches to the point of coherency; fence waits until they
+// are gone.
 TEXT ·flush(SB), NOSPLIT, $0-24
 	MOVD addr+0(FP), R0
 	MOVD lines+8(FP), R1
 	MOVD line+16(FP), R2
-	DSB  $11                 // ish
 
 loop:
 	DC   CIVAC, R0
 	ADD  R2, R0
 	SUBS $1, R1
 	BNE  loop
-	DSB  $11
+	RET
+
+// func fence()
+TEXT ·fence(SB), NOSPLIT, $0-0
+	DSB $11 // ish
 	RET
 
 // func chase(start uintptr, loads int64) uintptr
 //
-// Follows pointers: each load's address is the result of the one before. loads is a multiple of 8.
+// Follows pointers, at least one: each load's address is the result of the one before.
 TEXT ·chase(SB), NOSPLIT, $0-24
 	MOVD start+0(FP), R0
 	MOVD loads+8(FP), R1
+	SUBS $8, R1
+	BLT  rest
 
-loop:
+eight:
 	MOVD (R0), R0
 	MOVD (R0), R0
 	MOVD (R0), R0
@@ -188,6 +194,50 @@ loop:
 	MOVD (R0), R0
 	MOVD (R0), R0
 	SUBS $8, R1
-	BNE  loop
+	BGE  eight
+
+rest:
+	ADDS $8, R1
+	BEQ  done
+
+one:
+	MOVD (R0), R0
+	SUBS $1, R1
+	BNE  one
+
+done:
 	MOVD R0, ret+16(FP)
+	RET
+
+GLOBL ·repeatCode(SB), NOPTR|RODATA, $8
+DATA ·repeatCode(SB)/8, $repeat(SB)
+
+// void repeat(void *copy(void *, const void *, size_t), void *dst, const void *src, size_t bytes, long times), AAPCS64
+// calling convention, on a C stack: calls copy(dst, src, bytes) times times, at least once.
+TEXT repeat(SB), NOSPLIT|NOFRAME, $0-0
+	SUB  $64, RSP
+	STP  (R29, R30), 0(RSP)
+	STP  (R19, R20), 16(RSP)
+	STP  (R21, R22), 32(RSP)
+	MOVD R23, 48(RSP)
+	MOVD RSP, R29
+	MOVD R0, R19
+	MOVD R1, R20
+	MOVD R2, R21
+	MOVD R3, R22
+	MOVD R4, R23
+
+again:
+	MOVD R20, R0
+	MOVD R21, R1
+	MOVD R22, R2
+	CALL (R19)
+	SUBS $1, R23
+	BNE  again
+
+	MOVD 48(RSP), R23
+	LDP  32(RSP), (R21, R22)
+	LDP  16(RSP), (R19, R20)
+	LDP  0(RSP), (R29, R30)
+	ADD  $64, RSP
 	RET

@@ -28,9 +28,10 @@ type device struct {
 
 	team      *team
 	cold      bool
-	lastLevel int64 // bytes of last-level cache; 0: not known
-	local     span  // consumer's own memory, where copies go
-	sink      uint64
+	lastLevel int64   // bytes of last-level cache; 0: not known
+	local     span    // consumer's own memory, where copies go
+	order     []int32 // in which chase visits the parts of a region
+	sink      uint64  // keeps loads from being optimised away
 }
 
 func openDevice(root string, o share.Options) (*device, error) {

@@ -51,7 +51,7 @@ func verifyPart(j *job, p *part) {
 	at := p.offset
 	for len(words) >= 4 {
 		w := words[:4:4]
-		bad := w[0] ^ finish(z) | w[1] ^ finish(z+gamma) | w[2] ^ finish(z+gamma2) | w[3] ^ finish(z+gamma3)
+		bad := (w[0] ^ finish(z)) | (w[1] ^ finish(z+gamma)) | (w[2] ^ finish(z+gamma2)) | (w[3] ^ finish(z+gamma3))
 		if bad != 0 {
 			for i, word := range w {
 				if word != finish(z+uint64(i)*gamma) {

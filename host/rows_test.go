@@ -25,17 +25,6 @@ func open(t testing.TB, o share.Options) *device {
 	return dev.(*device)
 }
 
-func allocator(t testing.TB, name string) share.Allocator {
-	t.Helper()
-	for _, a := range (Backend{}).Allocators() {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("no allocator %q", name)
-	return share.Allocator{}
-}
-
 // halves finds the two halves of the path of an allocator.
 func halves(t testing.TB, allocator string) (share.Exporter, share.Importer) {
 	t.Helper()

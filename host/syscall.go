@@ -16,7 +16,7 @@ import (
 type calls struct {
 	timed *dl.Timed
 
-	memfdCreate, ftruncate, fcntl, ioctlFn, lseek, mmap, munmap, close uintptr // the functions' addresses
+	memfdCreate, ftruncate, fcntl, ioctlFn, lseek, mmap, munmap, close, memcpy uintptr // the functions' addresses
 }
 
 func newCalls() (*calls, error) {
@@ -35,6 +35,7 @@ func newCalls() (*calls, error) {
 	}{
 		{"memfd_create", &c.memfdCreate}, {"ftruncate", &c.ftruncate}, {"fcntl", &c.fcntl}, {"ioctl", &c.ioctlFn},
 		{"lseek", &c.lseek}, {"mmap", &c.mmap}, {"munmap", &c.munmap}, {"close", &c.close},
+		{"memcpy", &c.memcpy},
 	} {
 		if *f.addr, err = libc.Symbol(f.name); err != nil {
 			return nil, err

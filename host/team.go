@@ -69,8 +69,9 @@ func newTeam(cpus []int) (*team, error) {
 	started := make(chan error)
 	var first error
 	for i, cpu := range cpus {
-		t.wake = append(t.wake, make(chan struct{}, 1))
-		go t.thread(i, cpu, started)
+		wake := make(chan struct{}, 1)
+		t.wake = append(t.wake, wake)
+		go t.thread(&t.parts[i], cpu, started, wake)
 		if err := <-started; err != nil && first == nil {
 			first = err
 		}
@@ -83,7 +84,7 @@ func newTeam(cpus []int) (*team, error) {
 }
 
 // thread is the life of one thread. It never unlocks, so that the pinned thread ends with it.
-func (t *team) thread(id, cpu int, started chan<- error) {
+func (t *team) thread(p *part, cpu int, started chan<- error, wake <-chan struct{}) {
 	runtime.LockOSThread()
 	debug.SetPanicOnFault(true)
 	var err error
@@ -93,8 +94,8 @@ func (t *team) thread(id, cpu int, started chan<- error) {
 		err = fmt.Errorf("pin a thread to core %d: %w", cpu, e)
 	}
 	started <- err
-	for range t.wake[id] {
-		t.rounds(&t.parts[id])
+	for range wake {
+		t.rounds(p)
 		if t.running.Add(-1) == 0 {
 			t.finished <- struct{}{}
 		}
@@ -114,6 +115,7 @@ func (t *team) rounds(p *part) {
 			if j.dst != 0 {
 				flushLines(j.dst+uintptr(p.offset), p.bytes)
 			}
+			fence()
 		}
 		if t.arrive() {
 			t.began = dl.Monotonic()
@@ -173,6 +175,12 @@ func (t *team) do(j job) (int64, error) {
 		}
 	}
 	return t.total, nil
+}
+
+// evict drops a job's region and destination from all caches, with all threads.
+func (t *team) evict(j job) {
+	j.work, j.evict, j.warm, j.rounds, j.passes = nil, true, false, 1, 0
+	_, _ = t.do(j) // does no work that could fail
 }
 
 // split divides bytes into parts of whole units, one for each thread as far as there are units.
