@@ -7,12 +7,13 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// Above these sizes the U statistic's distribution is taken as normal. They are
-// moremath's limits; beyond them its exact distributions cost time and memory
-// that grow with the fourth power of the size.
+// Above these sizes the U statistic's distribution is taken as normal, since the
+// cost of the exact one grows with the fourth power of the size. Without ties one
+// table serves all samples of that size; with ties each has its own, 1 ms at 12
+// and 27 ms at 25, where the normal one is within 0.002 of it.
 const (
 	exactLimit     = 50 // each sample, without ties
-	exactTiesLimit = 25 // each sample, with ties
+	exactTiesLimit = 12 // each sample, with ties
 )
 
 // RankTest is the outcome of a two-sided Mann-Whitney U test of the hypothesis
@@ -32,7 +33,7 @@ type RankTest struct {
 // MannWhitney tests whether independent samples a and b come from one
 // distribution (H. B. Mann and D. R. Whitney, "On a Test of Whether one of Two
 // Random Variables is Stochastically Larger than the Other", Annals of
-// Mathematical Statistics 18, 1947). P is exact for up to 50 samples each, 25
+// Mathematical Statistics 18, 1947). P is exact for up to 50 samples each, 12
 // with ties. It takes O(n log n) time. Errors: ErrEmpty, ErrNotFinite.
 //
 // In R: wilcox.test(b, a), which is exact only without ties.
