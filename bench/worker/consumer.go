@@ -103,8 +103,12 @@ func (e *end) use(b *Batch, m share.Mapping, number int, rec *Cycle, kernels boo
 	return nil
 }
 
-// receiveHandle says that it is ready, waits for the handle and fetches its descriptor.
+// receiveHandle waits until the handle is about to come, says that it is ready, waits for the handle and fetches its
+// descriptor.
 func (e *end) receiveHandle(b *Batch, number int, rec *Cycle) (share.Handle, error) {
+	if err := e.expect(kindPrepare); err != nil {
+		return share.NoHandle(), err
+	}
 	if err := e.send(kindReady, number); err != nil {
 		return share.NoHandle(), err
 	}
@@ -142,11 +146,6 @@ func (e *end) receiveHandle(b *Batch, number int, rec *Cycle) (share.Handle, err
 		}
 	}
 	return h, nil
-}
-
-// giveUp tells the producer and returns why, for the runner.
-func (e *end) giveUp(number int, why error) error {
-	return errors.Join(why, e.send(kindAbort, number))
 }
 
 func closeAll(fds []int) {

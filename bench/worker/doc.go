@@ -6,6 +6,8 @@
 // word. During a batch of cycles it speaks to its peer only; spans stay on tapes until the batch has ended.
 //
 // The cycle itself is two functions, in producer.go and consumer.go, to be read from top to bottom. Every frame gets one
-// answer: ready → handle or abort, handle → done or abort. The side that aborts tells the runner why; its peer only
+// answer: prepare → ready, ready → handle or abort, handle → done or abort. Only after prepare, when the buffer is filled,
+// does the consumer begin to wait for the handle, so that how long it waits does not grow with the buffer, and a consumer
+// that polls takes no processor from the producer's work. The side that aborts tells the runner why; its peer only
 // learns that the other end gave up.
 package worker

@@ -40,7 +40,7 @@ func (e *end) runBatch(b *Batch) *Result {
 	res := &Result{Cycles: make([]Cycle, 0, b.Cycles)}
 	cycle, err := e.cycleOf(b)
 	if err != nil {
-		err = e.decline(b, err)
+		err = e.giveUp(b.First, err)
 	} else {
 		err = e.keepLive(b, cycle)
 	}
@@ -73,14 +73,6 @@ func (e *end) runBatch(b *Batch) *Result {
 	res.Calls, res.Allocated, res.Exporter = slices.Clone(e.calls), e.taken, e.origin
 	res.Problem, res.Mismatch = e.problem(err)
 	return res
-}
-
-// decline tells the other end that this one cannot take part in the batch.
-func (e *end) decline(b *Batch, why error) error {
-	if e.role == RoleProducer {
-		return e.refuseReady(b.First, why)
-	}
-	return errors.Join(why, e.send(kindAbort, b.First))
 }
 
 // cycleFunc is one end's half of a cycle. With keep, what would be given up at its end is appended there instead.
@@ -154,6 +146,11 @@ func (e *end) send(k kind, cycle int) error {
 		return fmt.Errorf("send to the other end: %w", err)
 	}
 	return nil
+}
+
+// giveUp tells the other end, in place of the message that it waits for, and returns why, for the runner.
+func (e *end) giveUp(cycle int, why error) error {
+	return errors.Join(why, e.send(kindAbort, cycle))
 }
 
 // expect receives a frame, which must be of kind want or an abort. A descriptor is refused.

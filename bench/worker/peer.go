@@ -12,10 +12,11 @@ import (
 type kind uint8
 
 const (
-	kindReady  kind = 1 + iota // consumer: waiting for the handle
-	kindHandle                 // producer: here it is
-	kindDone                   // consumer: finished with it
-	kindAbort                  // either: giving up; the reason goes to the runner
+	kindPrepare kind = 1 + iota // producer: the buffer is filled, the handle comes as soon as it is exported
+	kindReady                   // consumer: waiting for the handle
+	kindHandle                  // producer: here it is
+	kindDone                    // consumer: finished with it
+	kindAbort                   // either: giving up; the reason goes to the runner
 )
 
 // frame is one message between the two ends, of fixed size, so that neither side allocates or parses during a cycle.
@@ -59,7 +60,7 @@ func (f *frame) decode(buf []byte) error {
 		return fmt.Errorf("%w: magic %#x, version %d", ErrFrame, le.Uint32(buf), buf[5])
 	}
 	f.kind = kind(buf[4])
-	if f.kind < kindReady || f.kind > kindAbort {
+	if f.kind < kindPrepare || f.kind > kindAbort {
 		return fmt.Errorf("%w: kind %d", ErrFrame, f.kind)
 	}
 	f.cycle = int32(le.Uint32(buf[8:]))

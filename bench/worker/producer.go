@@ -16,7 +16,7 @@ func (e *end) produce(b *Batch, alloc share.Allocator, exp share.Exporter, numbe
 	t.Enter(share.Allocate)
 	buf, err := alloc.Alloc(t, e.dev, share.Request{Bytes: b.Case.Size, Offset: b.Case.Offset, Handles: exp.Handles})
 	if err != nil {
-		return e.refuseReady(number, err)
+		return e.giveUp(number, err)
 	}
 	e.taken = buf.Allocated()
 	released := false
@@ -36,8 +36,11 @@ func (e *end) produce(b *Batch, alloc share.Allocator, exp share.Exporter, numbe
 	t.Enter(share.NoPhase)
 	if b.Verify {
 		if err := access(t, buf, func() error { return e.dev.Fill(buf.Whole(), seed) }); err != nil {
-			return e.refuseReady(number, fmt.Errorf("fill the buffer: %w", err))
+			return e.giveUp(number, fmt.Errorf("fill the buffer: %w", err))
 		}
+	}
+	if err := e.send(kindPrepare, number); err != nil {
+		return err
 	}
 
 	t.Enter(share.Export)
@@ -120,7 +123,7 @@ func (e *end) refuseNext(b *Batch, number int, why error) error {
 	if number == b.First+b.Cycles-1 {
 		return why
 	}
-	return e.refuseReady(number, why)
+	return e.giveUp(number, why)
 }
 
 // closeFD closes the exported descriptor, timed under the current phase.
