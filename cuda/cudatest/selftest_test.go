@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"gpushare-bench/cuda/cudatest"
+	"gpushare-bench/share"
 )
 
 // sanitize makes the tests run the C code under AddressSanitizer and
@@ -250,7 +252,7 @@ func TestRules(t *testing.T) {
 		{"h200-580", "close_taken_descriptor", violation, "which cuImportExternalMemory took over"},
 		{"h200-580", "close_driver_descriptor", violation, "which belongs to the driver"},
 		{"h200-580", "ipc_same_process", refused, "can't be opened in the process that made it"},
-		{"h200-580", "async", violation, "is not the beginning of an allocation"},
+		{"h200-580", "async", violation, "is released twice"},
 		{"h200-580", "unmap_under_work", violation, "is unmapped while work is queued"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -354,6 +356,28 @@ func TestFaults(t *testing.T) {
 			}
 			if test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("ended with %v, want %s", err, test.err)
+			}
+		})
+	}
+}
+
+// A distorted buffer looks as its name says to the one who verifies it.
+func TestCorruptions(t *testing.T) {
+	const seed = 42 // of testdata/selftest.c, which fills with ^seed before
+	for _, test := range []struct{ how, want string }{
+		{"corrupt", fmt.Sprintf("1 words, first 131072, last 131072: %#x", share.Word(seed, 131072)^0x10)},
+		{"corrupt:zeros", "262144 words, first 0, last 262143: 0"},
+		{"corrupt:constant", "262144 words, first 0, last 262143: 0xffffffffffffffff"},
+		{"corrupt:shifted", fmt.Sprintf("262136 words, first 0, last 262135: %#x", share.Word(seed, 8))},
+		{"corrupt:stale", fmt.Sprintf("262144 words, first 0, last 262143: %#x", share.Word(^uint64(seed), 0))},
+		{"corrupt:random", "262144 words, first 0, last 262143: 0x"},
+	} {
+		t.Run(test.how, func(t *testing.T) {
+			t.Parallel()
+			env := cudatest.Machine(t, "thor", cudatest.Faults("producer:cuMemGetHandleForAddressRange="+test.how))
+			out, err := selftest(t, env, patience, "share", "dmabuf", "0", "0", "2097152")
+			if err == nil || !strings.Contains(out, "corrupt: "+test.want) {
+				t.Errorf("%v: %q, want %q", err, out, test.want)
 			}
 		})
 	}

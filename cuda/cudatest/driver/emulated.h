@@ -244,6 +244,7 @@ void range_unmap(struct range *);           // removes it, unmaps it and drops i
 bool range_was_freed(uint64_t base);
 void range_each(void (*)(struct range *, void *arg), void *arg);
 const char *range_kind_name(enum range_kind);
+const char *range_circumstance(const struct range *); // the allocator's name in a machine's answers
 // Whether a context's device (NULL: the CPU in a copy) may use [address, +length).
 bool range_usable(const struct context *, uint64_t address, uint64_t length, bool write, char *why, size_t why_size);
 int range_protection(const struct range *);

@@ -6,8 +6,10 @@
 API cuIpcGetMemHandle(struct CUhandle64 *out, CUdeviceptr address) {
     ENTER("cuIpcGetMemHandle", NEED_CONTEXT);
     struct range *r = range_find(address);
-    if (!r || r->kind != RANGE_DEVICE)
-        return refuse(CUDA_ERROR_INVALID_VALUE, "%#llx is not memory of cuMemAlloc", (unsigned long long)address);
+    if (!r)
+        return refuse(CUDA_ERROR_INVALID_VALUE, "%#llx is no memory", (unsigned long long)address);
+    if (r->kind != RANGE_DEVICE) // the machine's answer, not a mistake
+        return answer(CUDA_ERROR_INVALID_VALUE, "cuIpcGetMemHandle/%s", range_circumstance(r));
     struct key k;
     if (!key_make(&k, RANGE_IPC, r->backing))
         return refuse(CUDA_ERROR_INVALID_VALUE, "a part of the allocation was made a dma-buf before");

@@ -36,7 +36,8 @@ API cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
 }
 
 static CUresult not_allocated(uint64_t address) {
-    if (range_was_freed(address))
+    struct range *r = range_at(address);
+    if (r ? r->freeing : range_was_freed(address))
         violation("%#llx is released twice", (unsigned long long)address);
     else
         violation("%#llx is not the beginning of an allocation", (unsigned long long)address);

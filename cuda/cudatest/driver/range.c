@@ -22,6 +22,19 @@ static const char *const names[] = {
 
 const char *range_kind_name(enum range_kind kind) { return names[kind]; }
 
+const char *range_circumstance(const struct range *r) {
+    switch (r->kind) {
+    case RANGE_DEVICE: return "device";
+    case RANGE_ASYNC: return "async";
+    case RANGE_POOL: return "pool";
+    case RANGE_PINNED: return "pinned";
+    case RANGE_REGISTERED: return "registered";
+    case RANGE_MANAGED: return "managed";
+    case RANGE_VMM: return r->device == HOST ? "vmm-host" : r->rdma ? "vmm-rdma" : "vmm";
+    default: return "imported";
+    }
+}
+
 uint64_t page_size(void) {
     static uint64_t size;
     if (!size)

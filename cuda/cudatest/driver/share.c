@@ -15,20 +15,6 @@ struct external {
     int mapped;
 };
 
-// The word for an allocation in a machine's answers: those of the allocators.
-static const char *circumstance(const struct range *r) {
-    switch (r->kind) {
-    case RANGE_DEVICE: return "device";
-    case RANGE_ASYNC: return "async";
-    case RANGE_POOL: return "pool";
-    case RANGE_PINNED: return "pinned";
-    case RANGE_REGISTERED: return "registered";
-    case RANGE_MANAGED: return "managed";
-    case RANGE_VMM: return r->device == HOST ? "vmm-host" : r->rdma ? "vmm-rdma" : "vmm";
-    default: return "imported";
-    }
-}
-
 API cuMemGetHandleForAddressRange(void *out, CUdeviceptr address, size_t size, int type, uint64_t flags) {
     ENTER("cuMemGetHandleForAddressRange", NEED_CONTEXT);
     if (type != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD || flags & ~1ull)
@@ -38,9 +24,9 @@ API cuMemGetHandleForAddressRange(void *out, CUdeviceptr address, size_t size, i
         return refuse(CUDA_ERROR_INVALID_VALUE, "%#llx is no memory", (unsigned long long)address);
     // What the machine declines, it declines whatever the range.
     bool pcie = flags & CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE;
-    bool imported = !strcmp(circumstance(r), "imported");
+    bool imported = !strcmp(range_circumstance(r), "imported");
     CUresult result = answer(imported ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS, "cuMemGetHandleForAddressRange/%s%s",
-                             circumstance(r), pcie ? "/PCIE" : "");
+                             range_circumstance(r), pcie ? "/PCIE" : "");
     if (result != CUDA_SUCCESS)
         return result;
     if (address % page_size() || size == 0 || size % page_size())

@@ -130,8 +130,10 @@ static void verify(uint64_t p, uint64_t bytes, uint64_t seed) {
     ok(launch("verify", 256, (void *[]){&p, &words, &seed, &at}), "kernel verify");
     ok(cuStreamSynchronize(stream), "kernel verify");
     if (scratch[0]) {
-        printf("corrupt: %llu words, first %llu, last %llu\n", (unsigned long long)scratch[0],
-               (unsigned long long)scratch[1], (unsigned long long)scratch[2]);
+        uint64_t word;
+        OK(cuMemcpyDtoH_v2(&word, p + 8 * scratch[1], 8));
+        printf("corrupt: %llu words, first %llu, last %llu: %#llx\n", (unsigned long long)scratch[0],
+               (unsigned long long)scratch[1], (unsigned long long)scratch[2], (unsigned long long)word);
         exit(4);
     }
 }
