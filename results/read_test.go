@@ -234,32 +234,3 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkReadMillion(b *testing.B) {
-	journal := millionJournal(b, 1)
-	b.SetBytes(int64(len(journal)))
-	b.ReportAllocs()
-	for b.Loop() {
-		readBytes(b, journal)
-	}
-}
-
-// millionJournal has 1,000,000 samples: 1,000 metrics of 1,000.
-func millionJournal(t testing.TB, seed uint64) []byte {
-	var cases []CaseResult
-	for i := range 125 {
-		c := CaseResult{Case: exampleCase("memfd", "memfd", int64(i+1)*4096), Status: "ok", Order: i, Link: "cpu"}
-		for k, name := range []string{"export", "transfer", "import", "map", "first_touch", "unmap", "setup", "kernel/read"} {
-			m := Metric{Name: name, Unit: Nanoseconds, Samples: samplesAbout(float64(1000*(k+1)), 1000, seed+uint64(i*8+k))}
-			for n, v := range m.Samples {
-				m.Samples[n] = math.Round(v)
-			}
-			if name == "kernel/read" {
-				m.Unit, m.Samples = BytesPerSecond, samplesAbout(1e10, 1000, seed+uint64(i))
-			}
-			c.Metrics = append(c.Metrics, m)
-		}
-		cases = append(cases, c)
-	}
-	return journalBytes(t, exampleHeader(), cases, nil)
-}
