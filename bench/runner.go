@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,6 +37,7 @@ type Runner struct {
 	finished int
 	started  time.Time
 	load     Load
+	costly   costly
 }
 
 // Event tells of progress. Exactly one of Starting and Finished is set.
@@ -63,6 +65,10 @@ var (
 func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	out := Outcome{Counts: map[share.Status]int{}}
 	r.started = time.Now()
+	r.Done = maps.Clone(r.Done)
+	if r.Done == nil {
+		r.Done = map[results.Key]bool{}
+	}
 	var err error
 	for repeat := 0; repeat < r.Config.Repeats && err == nil; repeat++ {
 		for _, g := range r.Plan.Order(repeat) {
@@ -114,7 +120,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 	}()
 	failures := 0
 	var startErr error
-	for i, p := range g.Cases {
+	for _, p := range g.Cases {
 		if r.Done[results.Key{Case: p.Case, Repeat: repeat}] {
 			r.finished++
 			continue
@@ -122,7 +128,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		limit, why, err := r.timeFor(len(g.Cases) - i)
+		limit, why, err := r.timeFor()
 		if err != nil {
 			return err
 		}
@@ -166,9 +172,8 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 	return nil
 }
 
-// timeFor is the time that the next case may take, and the reason to give when it takes all of it. cases is the number
-// left in the group.
-func (r *Runner) timeFor(cases int) (time.Duration, stats.StopReason, error) {
+// timeFor is the time that the next case may take, and the reason to give when it takes all of it.
+func (r *Runner) timeFor() (time.Duration, stats.StopReason, error) {
 	limit, why := r.Config.MaxTime, stats.StopMaxTime
 	if limit == 0 {
 		limit = defaultMaxTime
@@ -180,7 +185,7 @@ func (r *Runner) timeFor(cases int) (time.Duration, stats.StopReason, error) {
 	if left <= 0 {
 		return 0, "", errTimeLimit
 	}
-	if fair := left / time.Duration(max(cases, r.total()-r.finished)); fair < limit {
+	if fair := time.Duration(float64(left) / max(1, r.costly.left(r))); fair < limit {
 		limit, why = fair, stats.StopTimeLimit
 	}
 	return limit, why, nil
@@ -191,6 +196,8 @@ func (r *Runner) record(res *results.CaseResult, out *Outcome) error {
 	res.Order = r.order
 	r.order++
 	out.Counts[res.Status]++
+	r.costly.note(res)
+	r.Done[res.Key()] = true
 	if err := r.Record(*res); err != nil {
 		return fmt.Errorf("%w: %w", errJournal, err)
 	}
