@@ -20,7 +20,6 @@ const (
 	dmaBufSync       = 0x40086200 // DMA_BUF_IOCTL_SYNC
 	udmabufCreate    = 0x40187542 // UDMABUF_CREATE
 	dmaHeapAlloc     = 0xC0184800 // DMA_HEAP_IOCTL_ALLOC
-	drmGetCap        = 0xC010640C // DRM_IOCTL_GET_CAP
 	drmDropMaster    = 0x0000641F // DRM_IOCTL_DROP_MASTER
 	drmCreateDumb    = 0xC02064B2 // DRM_IOCTL_MODE_CREATE_DUMB
 	drmMapDumb       = 0xC01064B3 // DRM_IOCTL_MODE_MAP_DUMB
@@ -54,7 +53,6 @@ type ioctlArgs struct {
 		handle, flags uint32
 		fd            int32 // answer
 	}
-	getCap struct{ capability, value uint64 }
 }
 
 // ioctl makes a request whose argument is at arg, recorded under name.
@@ -125,7 +123,7 @@ func (d *device) cardNode() (int, error) {
 		if err == nil {
 			// Who opens a card first becomes its master, which a display server must be able to be.
 			_ = quietIOCTL(fd, drmDropMaster, nil)
-			if err = d.dumbBuffers(fd, path); err == nil {
+			if err = d.tryDumb(fd, path); err == nil {
 				d.nodes.card = fd
 				return fd, nil
 			}
@@ -138,18 +136,16 @@ func (d *device) cardNode() (int, error) {
 	return -1, first
 }
 
-// dumbBuffers asks a display device whether it has dumb buffers (DRM_CAP_DUMB_BUFFER).
-func (d *device) dumbBuffers(fd int, path string) error {
-	const capDumbBuffer = 1
-	a := &d.args.getCap
-	a.capability, a.value = capDumbBuffer, 0
-	if err := quietIOCTL(fd, drmGetCap, unsafe.Pointer(a)); err != nil {
-		return refused(path+": ioctl(DRM_IOCTL_GET_CAP)", err, "not a display device that speaks DRM")
+// tryDumb makes the smallest dumb buffer there is and gives it back: whether a device has any is known by trying. (The
+// answer to DRM_CAP_DUMB_BUFFER is EOPNOTSUPP for drivers without a screen, such as vgem, which have them all the same.)
+func (d *device) tryDumb(fd int, path string) error {
+	c := &d.args.create
+	c.height, c.width, c.bpp, c.flags, c.handle, c.size = 1, dumbRow, 8, 0, 0, 0
+	if err := quietIOCTL(fd, drmCreateDumb, unsafe.Pointer(c)); err != nil {
+		return refused(path+": ioctl(DRM_IOCTL_MODE_CREATE_DUMB)", err, "this display driver has no dumb buffers")
 	}
-	if a.value == 0 {
-		return &share.Unsupported{Op: path, Hint: "the display driver has no dumb buffers (DRM_CAP_DUMB_BUFFER is 0)"}
-	}
-	return nil
+	d.args.destroy.handle = c.handle
+	return quietIOCTL(fd, drmDestroyDumb, unsafe.Pointer(&d.args.destroy))
 }
 
 // udmabufHint explains why /dev/udmabuf refuses a size.

@@ -41,7 +41,7 @@ var dmabufImporter = share.ImporterOf(dmabuf, func(t *share.Tape, d *device, h s
 	if err != nil {
 		return nil, fmt.Errorf("import dma-buf: %w", err)
 	}
-	return &dmabufMapping{*m, access{d.calls, &d.args, m.fd}, origin{m.fd}}, nil
+	return &dmabufMapping{*m, access{d.calls, &d.args, m.fd}, origin{m.fd, true}}, nil
 })
 
 // dmabufMapping is the consumer's view of a dma-buf.
@@ -86,12 +86,21 @@ func (a access) sync(t *share.Tape, flags uint64) error {
 }
 
 // origin is a dma-buf's descriptor, to be asked for its exporter.
-type origin struct{ dmabufFD int }
+type origin struct {
+	dmabufFD int
+	known    bool // false before the export
+}
 
-// ExporterName is exp_name in /proc/self/fdinfo: "udmabuf", "system", "drm" …; "" once the descriptor is closed.
-func (o origin) ExporterName() string { return exporterName(o.dmabufFD) }
+// ExporterName is exp_name in /proc/self/fdinfo: "udmabuf", "system", "drm" …; "" before a buffer's export and after the
+// descriptor was closed.
+func (o *origin) ExporterName() string {
+	if !o.known {
+		return ""
+	}
+	return exporterName(o.dmabufFD)
+}
 
-func (o *origin) remember(fd int) { o.dmabufFD = fd }
+func (o *origin) remember(fd int) { o.dmabufFD, o.known = fd, true }
 
 // exporterName reads who exported a dma-buf; "" if the kernel does not say.
 func exporterName(fd int) string {

@@ -64,7 +64,7 @@ func TestRefusals(t *testing.T) {
 		{"no card", "drm-dumb", 4096, map[string]string{"dev/dri/renderD128": ""},
 			"/dev/dri/card*: no such file or directory; no display driver is loaded (modprobe vgem makes a virtual device)"},
 		{"a card that is none", "drm-dumb", 4096, map[string]string{"dev/dri/card1": ""},
-			"/dev/dri/card1: ioctl(DRM_IOCTL_GET_CAP): inappropriate ioctl for device; not a display device that speaks DRM"},
+			"/dev/dri/card1: ioctl(DRM_IOCTL_MODE_CREATE_DUMB): inappropriate ioctl for device; this display driver has no dumb buffers"},
 		{"a heap that is none", "dma-heap", 8192, map[string]string{"dev/dma_heap/system": ""},
 			"ioctl(DMA_HEAP_IOCTL_ALLOC) of 8 KiB: inappropriate ioctl for device"},
 		{"no huge pages at all", "memfd-huge", 4096, map[string]string{"proc/meminfo": "MemTotal: 100 kB\n"},
@@ -219,4 +219,30 @@ func TestFault(t *testing.T) {
 	}
 	must(t, unix.Ftruncate(fd, size))
 	must(t, d.Fill(r, 1)) // the threads are still there
+}
+
+// TestExporterIn reads what Linux 6.1 prints about a dma-buf.
+func TestExporterIn(t *testing.T) {
+	for text, want := range map[string]string{
+		"pos:\t0\nflags:\t02000002\nmnt_id:\t15\nino:\t1\nsize:\t1048576\ncount:\t3\nexp_name:\tdrm\n": "drm",
+		"exp_name:\tsystem\nname:\texp_name: other\n":                                                  "system",
+		"pos:\t0\nflags:\t02\n": "",
+		"":                      "",
+	} {
+		if got := exporterIn(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if o := (&origin{}); o.ExporterName() != "" {
+		t.Error("a buffer that was not exported has an exporter")
+	}
+}
+
+func FuzzExporterIn(f *testing.F) {
+	f.Add("exp_name:\tdrm\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if name := exporterIn(text); !strings.Contains(text, name) || strings.ContainsAny(name, "\n") {
+			t.Errorf("%q of %q", name, text)
+		}
+	})
 }
