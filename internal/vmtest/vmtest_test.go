@@ -44,7 +44,9 @@ func TestDMABuf(t *testing.T) {
 		"drm: both views agree: true",
 		"udmabuf: fdinfo exp_name=ud",
 		"udmabuf: both views agree: true",
+		"udmabuf: mmap at 4096 shows the page there: true",
 		"heap: fdinfo exp_name=system",
+		"heap: mmap at 4096 shows the page there: true",
 	} {
 		if !strings.Contains(result.Stdout, want) {
 			t.Errorf("output lacks %q", want)

@@ -75,7 +75,7 @@ func inspect(maker string, fd int, other []byte) error {
 		return err
 	}
 	for i := range shared {
-		shared[i] = byte(i * 7)
+		shared[i] = byte(i*7 + i>>12) // no two pages alike
 	}
 	if err := access(fd, syncEnd|syncWrite); err != nil {
 		return err
@@ -85,6 +85,15 @@ func inspect(maker string, fd int, other []byte) error {
 	}
 	if other != nil {
 		say("%s: both views agree: %v", maker, bytes.Equal(other, shared) && other[1] == 7)
+	}
+	const page = 4096
+	second, err := syscall.Mmap(fd, page, page, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("mmap of dma-buf at %d: %w", page, err)
+	}
+	say("%s: mmap at %d shows the page there: %v", maker, page, bytes.Equal(second, shared[page:2*page]))
+	if err := syscall.Munmap(second); err != nil {
+		return fmt.Errorf("munmap of dma-buf: %w", err)
 	}
 	if err := access(fd, syncEnd|syncRead); err != nil {
 		return err
