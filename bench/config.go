@@ -48,6 +48,7 @@ type Config struct {
 
 	TrialOnly bool // one cycle a case: what works here, and why not the rest
 
+	SameProcess bool     // both ends in one process, for comparison with two
 	Isolate     []string // namespaces that each worker gets of its own: pid, ipc, user, mnt, net, uts
 	ProducerEnv []string // KEY=VALUE, for the producer only
 	ConsumerEnv []string
@@ -94,16 +95,29 @@ func (c *Config) Validate() error {
 			bad("--live %d: must be from 0 to 1000000, such as 64", n)
 		}
 	}
+	for _, pair := range c.Pairs {
+		if !slices.Contains(pairGroups, pair) {
+			if _, _, err := ParsePair(pair); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if c.SameProcess && len(c.ConsumerEnv) > 0 {
+		bad("--consumer-env and --same-process exclude each other: one process has one environment")
+	}
 	errs = append(errs,
 		known("--transport", c.Transports, "default", "all", share.TransportSCMRights, share.TransportPidfd, share.TransportBytes),
 		known("--receiver", c.Receivers, share.ReceiverPolling, share.ReceiverBlocked),
 		known("--cache", c.Caches, share.CacheCold, share.CacheWarm),
 		known("--isolate", c.Isolate, "pid", "ipc", "user", "mnt", "net", "uts"),
 		known("--kernel", kernelNames(c.Kernels), kernelNames(share.Kernels())...))
-	for _, list := range [][]string{c.ProducerEnv, c.ConsumerEnv} {
-		for _, kv := range list {
-			if k, _, ok := strings.Cut(kv, "="); !ok || k == "" {
-				bad("--producer-env/--consumer-env %q: want NAME=VALUE, such as CUDA_VISIBLE_DEVICES=3", kv)
+	for _, env := range []struct {
+		flag string
+		list []string
+	}{{"--producer-env", c.ProducerEnv}, {"--consumer-env", c.ConsumerEnv}} {
+		for _, kv := range env.list {
+			if k, _, ok := strings.Cut(kv, "="); !ok || k == "" || strings.ContainsRune(kv, 0) {
+				bad("%s %q: want NAME=VALUE, such as CUDA_VISIBLE_DEVICES=3", env.flag, kv)
 			}
 		}
 	}

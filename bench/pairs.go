@@ -12,6 +12,9 @@ import (
 // devicePair is an ordered pair of devices.
 type devicePair struct{ producer, consumer share.DeviceInfo }
 
+// pairGroups are the words that stand for several pairs.
+var pairGroups = []string{"all", "same", "peer"}
+
 // maxDefaultGPUs bounds the GPUs whose pairs are all measured when no pair was asked for.
 const maxDefaultGPUs = 2
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -64,7 +65,11 @@ type Site struct {
 // NewPlan joins allocators, exporters and importers by path name for each pair and size. It runs nothing. Errors match
 // ErrUsage.
 func NewPlan(c *Config, sites []Site) (*Plan, error) {
-	if err := checkRows(c, sites); err != nil {
+	backends := make([]share.Backend, len(sites))
+	for i, s := range sites {
+		backends[i] = s.Backend
+	}
+	if err := CheckNames(c, backends); err != nil {
 		return nil, err
 	}
 	p := &Plan{seed: c.Seed}
@@ -104,22 +109,19 @@ func orAny(names []string) string {
 	return strings.Join(names, ",")
 }
 
-// checkRows refuses names of paths and allocators that no backend has.
-func checkRows(c *Config, sites []Site) error {
+// CheckNames refuses names of paths and allocators that none of the backends has. Errors match ErrUsage.
+func CheckNames(c *Config, backends []share.Backend) error {
 	var paths, allocs []string
-	for _, s := range sites {
-		for _, x := range s.Backend.Exporters() {
+	for _, b := range backends {
+		for _, x := range b.Exporters() {
 			paths = append(paths, x.Path.Name)
 		}
-		for _, a := range s.Backend.Allocators() {
+		for _, a := range b.Allocators() {
 			allocs = append(allocs, a.Name)
 		}
 	}
 	slices.Sort(paths)
-	if err := known("--path", c.Paths, slices.Compact(paths)...); err != nil {
-		return err
-	}
-	return known("--allocator", c.Allocators, allocs...)
+	return errors.Join(known("--path", c.Paths, slices.Compact(paths)...), known("--allocator", c.Allocators, allocs...))
 }
 
 // join lists the cases of one pair.
@@ -169,6 +171,9 @@ func variant(c *Config) string {
 	var v []string
 	if len(c.Isolate) > 0 {
 		v = append(v, "isolate="+strings.Join(c.Isolate, "+"))
+	}
+	if c.SameProcess {
+		v = append(v, "same-process")
 	}
 	return strings.Join(v, ";")
 }

@@ -17,7 +17,9 @@ var ErrSize = errors.New("bad size")
 const MaxSize = 1 << 50
 
 var sizeUnits = map[string]int{"": 0, "b": 0, "k": 10, "kb": 10, "kib": 10, "ki": 10, "m": 20, "mb": 20, "mib": 20, "mi": 20,
-	"g": 30, "gb": 30, "gib": 30, "gi": 30, "t": 40, "tb": 40, "tib": 40, "ti": 40}
+	"g": 30, "gb": 30, "gib": 30, "gi": 30, "t": 40, "tb": 40, "tib": 40, "ti": 40,
+	// Too large but for one value; known so that the refusal says that.
+	"p": 50, "pb": 50, "pib": 50, "pi": 50, "e": 60, "eb": 60, "eib": 60, "ei": 60}
 
 // ParseSize reads a size in bytes: "4096", "4K", "4KiB", "1.5GiB". K, M, G and T are powers of 1024 with or without
 // "i" and "B", in any case. The size must be a whole number of bytes from 1 to MaxSize.

@@ -53,6 +53,20 @@ func (a *app) chooseBackend(ctx context.Context, l *bench.Launcher, want string)
 	return c, nil
 }
 
+// checkNames refuses paths and allocators that only a backend has that was not taken. asked is the backend as asked for:
+// what was wrong then is the machine ("auto") or the command line.
+func (c *backendChoice) checkNames(config *bench.Config, asked string) error {
+	var taken []share.Backend
+	for _, s := range c.sites {
+		taken = append(taken, s.Backend)
+	}
+	err := bench.CheckNames(config, taken)
+	if err != nil && asked == "auto" {
+		return &exitError{status: exitNothing, err: fmt.Errorf("nothing to measure with backend %s: %w (%s)", c.name, err, c.why)}
+	}
+	return err
+}
+
 func backendNamed(name string) share.Backend {
 	for _, b := range backends {
 		if b.Name() == name {

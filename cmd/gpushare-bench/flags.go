@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -58,6 +59,9 @@ func (v *percentValue) String() string {
 func (v *percentValue) Type() string { return "percent" }
 func (v *percentValue) Set(s string) error {
 	p, err := parsePercent(s)
+	if err == nil && !(p > 0 && p < 1) {
+		err = fmt.Errorf("this is %g%%; want more than 0%% and less than 100%%, such as 2%%", 100*p)
+	}
 	*v.p = p
 	return err
 }
@@ -67,7 +71,7 @@ func parsePercent(s string) (float64, error) {
 	text, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
 	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, fmt.Errorf("%q is no percentage; want one such as 2%%", s)
+		return 0, errors.New("no percentage; want one such as 2%")
 	}
 	if percent {
 		f /= 100
@@ -85,7 +89,7 @@ func (v *intsValue) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil {
-			return fmt.Errorf("%q is no whole number", part)
+			return fmt.Errorf("%q is no whole number; want one such as 64, or a list", part)
 		}
 		*v.list = append(*v.list, n)
 	}
@@ -147,6 +151,7 @@ func (f *sweepFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.progress, "progress", "auto", "auto, plain (a line a case) or none")
 	fs.StringVar(&f.json, "json", "", "write the summary as JSON to this file, - for standard output")
 	fs.StringSliceVar(&f.export, "export", nil, "further formats: benchfmt (for benchstat)")
+	fs.BoolVar(&f.SameProcess, "same-process", false, "run both ends in one process, for comparison with two")
 	fs.StringSliceVar(&f.Isolate, "isolate", nil, "namespaces of its own for each worker: pid, ipc, user, mnt, net, uts")
 	fs.StringArrayVar(&f.ProducerEnv, "producer-env", nil, "NAME=VALUE for the producer only, such as CUDA_VISIBLE_DEVICES=2,3")
 	fs.StringArrayVar(&f.ConsumerEnv, "consumer-env", nil, "NAME=VALUE for the consumer only")
@@ -181,6 +186,11 @@ func (f *sweepFlags) complete(backend string, cores int) error {
 		f.Seed = uint64(time.Now().UnixNano())
 	}
 	return f.Validate()
+}
+
+// checkAll refuses what can be seen to be wrong before anything is started.
+func (f *sweepFlags) checkAll(cores int) error {
+	return errors.Join(f.complete(f.backend, cores), bench.CheckNames(&f.Config, backends), checkOutputs(f.out, f.json))
 }
 
 // checkWords refuses words that are none of a flag's.

@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"gpushare-bench/bench"
 	"gpushare-bench/bench/worker"
@@ -62,11 +64,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 	var ee *exitError
 	if errors.As(err, &ee) {
 		if ee.err != nil {
-			fmt.Fprintf(stderr, "gpushare-bench: %v\n", ee.err)
+			a.complain(ee.err)
 		}
 		return ee.status
 	}
-	fmt.Fprintf(stderr, "gpushare-bench: %v\n", err)
+	a.complain(err)
 	switch {
 	case errors.Is(err, bench.ErrUsage):
 		return exitUsage
@@ -101,6 +103,10 @@ with proof that the bytes arrived.
 		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var bad *pflag.InvalidValueError
+		if errors.As(err, &bad) {
+			return bench.Usagef("--%s %s: %v", bad.GetFlag().Name, bad.GetValue(), cause(bad))
+		}
 		return bench.Usagef("%v; see %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(a.sweepCommand(), a.compareCommand(), a.reportCommand(), a.infoCommand(), a.listCommand(), a.workerCommand())
@@ -110,9 +116,34 @@ with proof that the bytes arrived.
 // noArgs refuses arguments in the words of a usage error.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return bench.Usagef("%s takes no arguments, only flags: what is %q?", cmd.CommandPath(), strings.Join(args, " "))
+		return bench.Usagef("%s takes no arguments, only flags: what is %q?", cmd.Name(), strings.Join(args, " "))
 	}
 	return nil
+}
+
+// cause says why a flag's value was refused, also where strconv and time repeat the value.
+func cause(bad *pflag.InvalidValueError) error {
+	var number *strconv.NumError
+	if errors.As(bad, &number) {
+		switch {
+		case errors.Is(number.Err, strconv.ErrRange):
+			return errors.New("out of range")
+		case bad.GetFlag().Value.Type() == "uint64":
+			return errors.New("want a whole number from 0")
+		}
+		return errors.New("want a whole number")
+	}
+	if bad.GetFlag().Value.Type() == "duration" {
+		return errors.New("want a number with its unit, such as 500ms, 4s or 2m")
+	}
+	return bad.Unwrap()
+}
+
+// complain writes an error to standard error, every line with the program's name in front.
+func (a *app) complain(err error) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintf(a.stderr, "gpushare-bench: %s\n", printable(line))
+	}
 }
 
 // workerCommand is the hidden command that the runner starts: one end of a cycle.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -89,7 +88,7 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 		return err
 	}
 	defer l.Close()
-	if err := f.complete(f.backend, runtime.NumCPU()); err != nil {
+	if err := f.checkAll(runtime.NumCPU()); err != nil {
 		return err
 	}
 	choice, err := a.chooseBackend(ctx, l, f.backend)
@@ -97,6 +96,9 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 		return err
 	}
 	if err := f.complete(choice.name, runtime.NumCPU()); err != nil {
+		return err
+	}
+	if err := choice.checkNames(&f.Config, f.backend); err != nil {
 		return err
 	}
 	plan, err := bench.NewPlan(&f.Config, choice.sites)
@@ -163,44 +165,10 @@ func (a *app) openRun(f *sweepFlags, args []string, choice *backendChoice, plan 
 	if dir == "" {
 		dir = filepath.Join("gpushare-runs", now.Format("20060102T150405Z")+"-"+host)
 	}
-	if err := makeRunDir(dir); err != nil {
-		return "", nil, err
-	}
 	h := header(f, args, choice, plan, env)
-	h.Run, h.Host, h.Started = filepath.Base(dir), host, now
-	if j, err = results.Create(filepath.Join(dir, results.JournalName), h); err != nil {
-		return "", nil, err
-	}
-	return dir, j, nil
-}
-
-// makeRunDir makes the directory, or takes an empty one. Anything else is refused.
-func makeRunDir(dir string) error {
-	err := os.MkdirAll(filepath.Dir(dir), 0o755)
-	if err == nil {
-		err = os.Mkdir(dir, 0o755)
-	}
-	if errors.Is(err, fs.ErrExist) {
-		entries, rerr := os.ReadDir(dir)
-		switch {
-		case rerr != nil:
-			err = rerr
-		case len(entries) > 0:
-			return bench.Usagef("--out %s: the directory is not empty; name a new one, or finish its run with --resume %s", dir, dir)
-		default:
-			// Writing is tried now, not after an hour of measuring.
-			probe, perr := os.CreateTemp(dir, ".probe-*")
-			if perr == nil {
-				probe.Close()
-				perr = os.Remove(probe.Name())
-			}
-			err = perr
-		}
-	}
-	if err != nil {
-		return bench.Usagef("--out %s: %v; name a directory that can be made and written", dir, err)
-	}
-	return nil
+	h.Run, h.Host, h.Started = filepath.Base(filepath.Clean(dir)), host, now
+	j, err = createRun(dir, h)
+	return dir, j, err
 }
 
 // header is what the journal says about the run as a whole.

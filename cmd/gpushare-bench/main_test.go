@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"testing"
+
+	"gpushare-bench/share"
+	"gpushare-bench/share/sharetest"
+)
+
+// Environment variables of these tests. Their names begin with GPUSHARE_, so that the runner hands them to its workers.
+const (
+	programVariable = "GPUSHARE_TEST_PROGRAM" // set: the test binary is gpushare-bench
+	logVariable     = "GPUSHARE_TEST_LOG"     // file to which every worker appends its role
+	scriptVariable  = sharetest.ScriptVariable
+	scriptedBackend = "GPUSHARE_TEST_SCRIPTED" // set: memory and time are sharetest's
+	flipVariable    = "GPUSHARE_TEST_FLIP"     // role of the end that finds one byte flipped in its third cycle
+)
+
+var update = flag.Bool("update", false, "write the golden texts of the scripts anew")
+
+// The test binary is the program, and its own worker, when the environment says so.
+func TestMain(m *testing.M) {
+	if os.Getenv(programVariable) == "" {
+		os.Exit(m.Run())
+	}
+	if path := os.Getenv(logVariable); path != "" && len(os.Args) > 1 && os.Args[1] == "worker" {
+		logStart(path)
+	}
+	if os.Getenv(scriptedBackend) != "" {
+		backends = []share.Backend{backends[0], sharetest.Backend{}}
+	}
+	if role := os.Getenv(flipVariable); role != "" && role == os.Getenv("GPUSHARE_ROLE") {
+		for i, b := range backends {
+			backends[i] = flippingBackend{b}
+		}
+	}
+	main()
+}
+
+// logStart notes that a worker was started.
+func logStart(path string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		_, err = f.WriteString(os.Getenv("GPUSHARE_ROLE") + "\n")
+	}
+	if err != nil {
+		panic(err)
+	}
+	f.Close()
+}
+
+// flippingBackend hands out devices that flip one byte before the third verification.
+type flippingBackend struct{ share.Backend }
+
+type flippingDevice struct {
+	share.Device
+	verified int
+}
+
+func (b flippingBackend) Open(ctx context.Context, id string, o share.Options) (share.Device, error) {
+	d, err := b.Backend.Open(ctx, id, o)
+	return &flippingDevice{Device: d}, err
+}
+
+func (b flippingBackend) Allocators() []share.Allocator {
+	rows := b.Backend.Allocators()
+	for i := range rows {
+		alloc := rows[i].Alloc
+		rows[i].Alloc = func(t *share.Tape, d share.Device, r share.Request) (share.Buffer, error) {
+			return alloc(t, d.(*flippingDevice).Device, r)
+		}
+	}
+	return rows
+}
+
+func (b flippingBackend) Importers() []share.Importer {
+	rows := b.Backend.Importers()
+	for i := range rows {
+		imp := rows[i].Import
+		rows[i].Import = func(t *share.Tape, d share.Device, h share.Handle) (share.Mapping, error) {
+			return imp(t, d.(*flippingDevice).Device, h)
+		}
+	}
+	return rows
+}
+
+func (d *flippingDevice) Verify(r share.Region, seed uint64) (share.Mismatch, error) {
+	d.verified++
+	if d.verified == 3 {
+		b := make([]byte, 1)
+		if err := d.Peek(r, 1000, b); err != nil {
+			return share.Mismatch{}, err
+		}
+		b[0] ^= 0x40
+		if err := d.Poke(r, 1000, b); err != nil {
+			return share.Mismatch{}, err
+		}
+	}
+	return d.Device.Verify(r, seed)
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gpushare-bench/bench"
+	"gpushare-bench/results"
+)
+
+// checkOutputs refuses outputs that could not be written after the measuring. It makes nothing. Empty names are not asked
+// for.
+func checkOutputs(dir, json string) error {
+	var errs []error
+	if dir != "" {
+		errs = append(errs, checkRunDir(dir))
+	}
+	if json != "" && json != "-" {
+		errs = append(errs, checkFile("--json", json))
+	}
+	return errors.Join(errs...)
+}
+
+// checkRunDir refuses a directory that is not empty, or that could not be made or written.
+func checkRunDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err == nil && len(entries) > 0:
+		hint := "name a new one"
+		if _, err := os.Stat(filepath.Join(dir, results.JournalName)); err == nil {
+			hint += fmt.Sprintf(", or finish its run with --resume %s", dir)
+		}
+		return bench.Usagef("--out %s: the directory is not empty; %s", dir, hint)
+	case errors.Is(err, fs.ErrNotExist):
+		// The nearest directory that exists is where the others will be made.
+		parent := filepath.Dir(filepath.Clean(dir))
+		for parent != filepath.Dir(parent) {
+			if _, err := os.Lstat(parent); !errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			parent = filepath.Dir(parent)
+		}
+		err = writable(parent)
+	case err == nil:
+		err = writable(dir)
+	}
+	if err != nil {
+		return bench.Usagef("--out %s: %v; name a directory that can be made and written", dir, err)
+	}
+	return nil
+}
+
+// checkFile refuses a file that could not be written.
+func checkFile(flag, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return bench.Usagef("%s %s: this is a directory; name a file, or - for standard output", flag, path)
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		err = writable(filepath.Dir(path))
+	}
+	if err != nil {
+		return bench.Usagef("%s %s: %v; name a file in a directory that exists and can be written, or - for standard output", flag, path, err)
+	}
+	return nil
+}
+
+// writable makes a file in dir and removes it: permissions alone do not tell (root, read-only and virtual file systems).
+func writable(dir string) error {
+	probe, err := os.CreateTemp(dir, ".gpushare-bench-*")
+	if err != nil {
+		return plain(err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// plain takes the name of a temporary file out of an error, which means nothing to the reader.
+func plain(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("make a file in %s: %w", filepath.Dir(pe.Path), pe.Err)
+	}
+	return err
+}
+
+// createRun makes the run's directory, or takes an empty one, and the journal in it. After an error nothing that it made
+// is left behind.
+func createRun(dir string, h results.Header) (*results.Journal, error) {
+	made, err := makeDirs(dir)
+	if err == nil {
+		err = checkRunDir(dir)
+	}
+	var j *results.Journal
+	if err == nil {
+		path := filepath.Join(dir, results.JournalName)
+		if j, err = results.Create(path, h); err != nil && !errors.Is(err, fs.ErrExist) {
+			err = errors.Join(err, removeMade(path))
+		}
+	}
+	if err == nil {
+		return j, nil
+	}
+	for _, d := range made {
+		_ = os.Remove(d) // only what is empty
+	}
+	return nil, err
+}
+
+// removeMade removes the journal that could not be written.
+func removeMade(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// makeDirs makes dir and those above it that are missing, and returns what it made, the deepest first.
+func makeDirs(dir string) (made []string, err error) {
+	var missing []string
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(d); !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
+			break
+		}
+		missing = append(missing, d)
+	}
+	for i := len(missing) - 1; i >= 0; i-- {
+		if err := os.Mkdir(missing[i], 0o755); err != nil {
+			return made, bench.Usagef("--out %s: %v; name a directory that can be made and written", dir, err)
+		}
+		made = append([]string{missing[i]}, made...)
+	}
+	return made, nil
+}
