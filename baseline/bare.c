@@ -1,0 +1,204 @@
+#define _GNU_SOURCE
+#include "bare.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct tape *tape;
+CUdevice device;
+CUstream stream;
+static CUcontext context;
+
+void record(int phase, const char *call, int64_t ns)
+{
+    if (tape->n == MAX_SPANS) {
+        fprintf(stderr, "more than %d timed calls in a cycle\n", MAX_SPANS);
+        exit(1);
+    }
+    tape->spans[tape->n++] = (struct span){phase, call, ns};
+}
+
+void check(CUresult result, const char *call, const char *file, int line)
+{
+    if (result == CUDA_SUCCESS)
+        return;
+    const char *name = "an unknown error";
+    cuGetErrorName(result, &name);
+    fprintf(stderr, "%s: %s (%d), %s:%d\n", call, name, (int)result, file, line);
+    exit(1);
+}
+
+void fail(const char *what)
+{
+    fprintf(stderr, "%s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+void send_handle(int socket, const struct message *m, int fd)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof fd)];
+        struct cmsghdr aligned;
+    } control = {0};
+    struct iovec data = {(void *)m, sizeof *m};
+    struct msghdr h = {.msg_iov = &data, .msg_iovlen = 1};
+    if (fd >= 0) {
+        h.msg_control = control.bytes;
+        h.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    }
+    tape->sent = now();
+    if (sendmsg(socket, &h, MSG_NOSIGNAL) != (ssize_t)sizeof *m)
+        fail("send the handle");
+}
+
+int receive_handle(int socket, struct message *m, int polling)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    struct iovec data = {m, sizeof *m};
+    struct msghdr h;
+    ssize_t n;
+    do {
+        h = (struct msghdr){.msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+        n = recvmsg(socket, &h, MSG_CMSG_CLOEXEC | (polling ? MSG_DONTWAIT : 0));
+    } while (n < 0 && (errno == EAGAIN || errno == EINTR));
+    tape->received = now();
+    if (n < 0)
+        fail("receive the handle");
+    if (n == 0)
+        exit(1); // the other end has said why
+    struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+    int fd = -1;
+    if (c != NULL)
+        memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    return fd;
+}
+
+void send_word(int socket)
+{
+    char word = 0;
+    if (send(socket, &word, 1, MSG_NOSIGNAL) != 1)
+        exit(1); // the other end is gone
+}
+
+void receive_word(int socket)
+{
+    char word;
+    ssize_t n;
+    do
+        n = recv(socket, &word, 1, 0);
+    while (n < 0 && errno == EINTR);
+    if (n != 1)
+        exit(1);
+}
+
+void die_with_parent(void)
+{
+    pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        exit(1); // it died before the call
+}
+
+void pin_to(int cpu)
+{
+    if (cpu < 0)
+        return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        fail("bind a process to a core");
+}
+
+void *shared_memory(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (p == MAP_FAILED)
+        fail("memory for the samples");
+    return p;
+}
+
+void open_device(void)
+{
+    CHECKED(cuInit, 0);
+    CHECKED(cuDeviceGet, &device, 0);
+    CHECKED(cuDevicePrimaryCtxRetain, &context, device);
+    CHECKED(cuCtxSetCurrent, context);
+    CHECKED(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+}
+
+void close_device(void)
+{
+    CHECKED(cuStreamDestroy, stream);
+    CHECKED(cuDevicePrimaryCtxRelease, device);
+}
+
+CUmemAllocationProp vmm_properties(void)
+{
+    CUmemAllocationProp p;
+    memset(&p, 0, sizeof p);
+    p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    p.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    p.location.id = device;
+    p.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    return p;
+}
+
+CUmemAccessDesc vmm_access(void)
+{
+    CUmemAccessDesc a;
+    memset(&a, 0, sizeof a);
+    a.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    a.location.id = device;
+    a.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    return a;
+}
+
+size_t vmm_round(size_t size)
+{
+    CUmemAllocationProp p = vmm_properties();
+    size_t granularity;
+    CHECKED(cuMemGetAllocationGranularity, &granularity, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    return (size + granularity - 1) / granularity * granularity;
+}
+
+void fill(CUdeviceptr p, size_t size)
+{
+    CHECKED(cuMemsetD8Async, p, 0x5a, size, stream);
+    CHECKED(cuStreamSynchronize, stream);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, int n, double p)
+{
+    double at = p * (n - 1);
+    int i = (int)at;
+    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+}
+
+void print_statistics(double *v, int n)
+{
+    qsort(v, n, sizeof *v, compare);
+    printf(",%d,%.1f,%.1f,%.1f\n", n, quantile(v, n, 0.5), quantile(v, n, 0.05), quantile(v, n, 0.95));
+}
