@@ -64,14 +64,14 @@ func openDevice(root string, o share.Options) (*device, error) {
 // Fill writes the pattern over the region. Each thread writes its part, so that memory that is touched for the first time
 // comes from the threads' NUMA node.
 func (d *device) Fill(r share.Region, seed uint64) error {
-	_, err := d.team.do(job{work: fillPart, region: r, seed: seed, rounds: 1, passes: 1})
+	_, err := d.team.do(job{work: fillPart, region: r, seed: seed})
 	return err
 }
 
 // Verify compares the region with the pattern.
 func (d *device) Verify(r share.Region, seed uint64) (share.Mismatch, error) {
 	var m share.Mismatch
-	_, err := d.team.do(job{work: verifyPart, region: r, seed: seed, rounds: 1, passes: 1})
+	_, err := d.team.do(job{work: verifyPart, region: r, seed: seed})
 	for i := range d.team.parts[:d.team.active] {
 		m = join(m, d.team.parts[i].mismatch)
 	}

@@ -37,7 +37,7 @@ type job struct {
 	stream bool    // stores bypass the caches
 	evict  bool    // every round starts with the region, and dst, in no cache
 	warm   bool    // the work is done once before the first round
-	rounds int     // timed spans of the job
+	rounds int     // timed spans of the job; 0: it is untimed, done once
 	passes int     // times that a round does the work
 }
 
@@ -106,16 +106,20 @@ func (t *team) thread(p *part, cpu int, started chan<- error, wake <-chan struct
 // of the last one.
 func (t *team) rounds(p *part) {
 	j := &t.job
+	if j.rounds == 0 { // untimed: nobody waits for anybody
+		if j.evict {
+			t.evictPart(p)
+		} else {
+			work(j, p)
+		}
+		return
+	}
 	if j.warm {
 		work(j, p)
 	}
 	for range j.rounds {
 		if j.evict {
-			flushLines(j.region.Addr+uintptr(p.offset), p.bytes)
-			if j.dst != 0 {
-				flushLines(j.dst+uintptr(p.offset), p.bytes)
-			}
-			fence()
+			t.evictPart(p)
 		}
 		if t.arrive() {
 			t.began = dl.Monotonic()
@@ -136,6 +140,19 @@ func (t *team) rounds(p *part) {
 	}
 }
 
+// evictPart drops a part of the region, and of dst, from all caches.
+func (t *team) evictPart(p *part) {
+	flushLines(t.job.region.Addr+uintptr(p.offset), p.bytes)
+	if t.job.dst != 0 {
+		flushLines(t.job.dst+uintptr(p.offset), p.bytes)
+	}
+	fence()
+}
+
+// spins is how often a thread looks at the barrier before it offers its core to others: tens of microseconds. Threads that
+// each have a core never get there, unless the work is out of balance.
+const spins = 1 << 15
+
 // arrive waits at the barrier until all threads of the job are there. The last one gets true and must release the others
 // by adding to passed.
 func (t *team) arrive() (last bool) {
@@ -144,7 +161,10 @@ func (t *team) arrive() (last bool) {
 		t.arrived.Store(0)
 		return true
 	}
-	for t.passed.Load() == at {
+	for n := 0; t.passed.Load() == at; n++ {
+		if n > spins {
+			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		}
 	}
 	return false
 }
@@ -179,7 +199,7 @@ func (t *team) do(j job) (int64, error) {
 
 // evict drops a job's region and destination from all caches, with all threads.
 func (t *team) evict(j job) {
-	j.work, j.evict, j.warm, j.rounds, j.passes = nil, true, false, 1, 0
+	j.evict, j.rounds = true, 0
 	_, _ = t.do(j) // does no work that could fail
 }
 
