@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -27,12 +28,8 @@ func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, err
 	}
 	defer a.Close()
 	defer b.Close()
-	e := &ends{}
-	if e.producer, err = l.newProcess(worker.RoleProducer, c.ProducerEnv, a); err != nil {
-		return nil, err
-	}
-	if e.consumer, err = l.newProcess(worker.RoleConsumer, c.ConsumerEnv, b); err != nil {
-		e.producer.kill()
+	e, err := l.startEnds(c, a, b)
+	if err != nil {
 		return nil, err
 	}
 	options := share.Options{Cold: g.Cache == share.CacheCold, Threads: c.Threads}
@@ -62,6 +59,28 @@ func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, err
 		return nil, err
 	}
 	return e, nil
+}
+
+// startEnds starts two processes, or one that serves both ends.
+func (l *Launcher) startEnds(c *Config, a, b *os.File) (*ends, error) {
+	producer, consumer := role{worker.RoleProducer, a}, role{worker.RoleConsumer, b}
+	if c.SameProcess {
+		ps, err := l.start(c.ProducerEnv, producer, consumer)
+		if err != nil {
+			return nil, err
+		}
+		return &ends{producer: ps[0], consumer: ps[1]}, nil
+	}
+	ps, err := l.start(c.ProducerEnv, producer)
+	if err != nil {
+		return nil, err
+	}
+	cs, err := l.start(c.ConsumerEnv, consumer)
+	if err != nil {
+		ps[0].kill()
+		return nil, err
+	}
+	return &ends{producer: ps[0], consumer: cs[0]}, nil
 }
 
 // pids are the two processes' numbers.
@@ -142,8 +161,13 @@ func (e *ends) batch(ctx context.Context, b *worker.Batch, timeout time.Duration
 
 // quit ends both processes in order, the consumer first: no importer may outlive its exporter.
 func (e *ends) quit() {
-	e.consumer.quit(5 * time.Second)
+	if e.consumer.child == e.producer.child {
+		e.consumer.control.Close()
+	} else {
+		e.consumer.quit(5 * time.Second)
+	}
 	e.producer.quit(5 * time.Second)
+	e.consumer.release()
 }
 
 // kill ends both processes at once.

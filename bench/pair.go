@@ -35,8 +35,8 @@ type Launcher struct {
 	once    sync.Once
 }
 
-// start runs cmd.Start on the launcher's thread.
-func (l *Launcher) start(cmd *exec.Cmd) error {
+// fork runs cmd.Start on the launcher's thread.
+func (l *Launcher) fork(cmd *exec.Cmd) error {
 	l.once.Do(func() {
 		l.starts = make(chan func())
 		go func() {
@@ -58,54 +58,76 @@ func (l *Launcher) Close() {
 	}
 }
 
-// process is one worker as seen by the runner.
-type process struct {
-	role    string
-	cmd     *exec.Cmd
-	control *os.File
-	where   *worker.WhereMap
-	stderr  *lastWords
-	exited  chan struct{}
-	exit    error // valid once exited is closed
+// child is a process that the runner started.
+type child struct {
+	cmd    *exec.Cmd
+	stderr *lastWords
+	exited chan struct{}
+	exit   error // valid once exited is closed
 }
 
-// newProcess starts a worker. peer is its end of the socket to the other worker, nil for a probe.
-func (l *Launcher) newProcess(role string, env []string, peer *os.File) (*process, error) {
-	control, theirs, err := worker.NewControl()
-	if err != nil {
-		return nil, err
-	}
-	defer theirs.Close()
-	p := &process{role: role, control: control, stderr: new(lastWords), exited: make(chan struct{})}
-	p.cmd = exec.Command(l.Exe, l.Args...)
-	p.cmd.Env = append(workerEnv(os.Environ()), append([]string{"GPUSHARE_ROLE=" + role}, env...)...)
-	p.cmd.Stderr = p.stderr
-	p.cmd.ExtraFiles = []*os.File{theirs}
-	p.cmd.SysProcAttr = sysProcAttr(l.Isolate)
-	if peer != nil {
+// process is one worker as seen by the runner. Both ends may be served by one child.
+type process struct {
+	*child
+	role    string
+	control *os.File
+	where   *worker.WhereMap // nil for a probe
+}
+
+// role is an end to be served by a child: its name and its end of the socket to the other one, nil for a probe.
+type role struct {
+	name string
+	peer *os.File
+}
+
+// start starts a child that serves the roles.
+func (l *Launcher) start(env []string, roles ...role) (ps []*process, err error) {
+	var theirs []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+		for _, p := range ps {
+			if err != nil {
+				p.release()
+			}
+		}
+	}()
+	c := &child{stderr: new(lastWords), exited: make(chan struct{})}
+	var extra []*os.File
+	for _, r := range roles {
+		control, their, err := worker.NewControl()
+		if err != nil {
+			return ps, err
+		}
+		p := &process{child: c, role: r.name, control: control}
+		ps, theirs, extra = append(ps, p), append(theirs, their), append(extra, their)
+		if r.peer == nil {
+			continue
+		}
 		where, mem, err := worker.NewWhere()
 		if err != nil {
-			control.Close()
-			return nil, err
+			return ps, err
 		}
-		defer mem.Close()
 		p.where = where
-		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, peer, mem)
+		theirs, extra = append(theirs, mem), append(extra, r.peer, mem)
 	}
-	if err := l.start(p.cmd); err != nil {
-		control.Close()
-		p.where.Close()
+	c.cmd = exec.Command(l.Exe, l.Args...)
+	c.cmd.Env = append(workerEnv(os.Environ()), fmt.Sprintf("%s=%d", worker.EndsVariable, len(roles)), "GPUSHARE_ROLE="+roles[0].name)
+	c.cmd.Env = append(c.cmd.Env, env...)
+	c.cmd.Stderr, c.cmd.ExtraFiles, c.cmd.SysProcAttr = c.stderr, extra, sysProcAttr(l.Isolate)
+	if err := l.fork(c.cmd); err != nil {
 		hint := ""
 		if len(l.Isolate) > 0 {
 			hint = fmt.Sprintf(" (--isolate %s needs the right to make namespaces: run as root, or add user to the list)", strings.Join(l.Isolate, ","))
 		}
-		return nil, fmt.Errorf("start the %s: %w%s", role, err, hint)
+		return ps, fmt.Errorf("start the %s: %w%s", roles[0].name, err, hint)
 	}
 	go func() {
-		p.exit = p.cmd.Wait()
-		close(p.exited)
+		c.exit = c.cmd.Wait()
+		close(c.exited)
 	}()
-	return p, nil
+	return ps, nil
 }
 
 // ask sends a request and waits for the reply until the deadline.
@@ -217,10 +239,11 @@ func workerEnv(env []string) []string {
 func (l *Launcher) Probe(ctx context.Context, backend string) (share.Inventory, worker.Overhead, error) {
 	var none share.Inventory
 	var overhead worker.Overhead
-	p, err := l.newProcess(worker.RoleProbe, nil, nil)
+	ps, err := l.start(nil, role{worker.RoleProbe, nil})
 	if err != nil {
 		return none, overhead, err
 	}
+	p := ps[0]
 	defer p.kill()
 	stop := context.AfterFunc(ctx, func() { _ = p.control.SetDeadline(time.Now()) })
 	defer stop()

@@ -83,6 +83,7 @@ var circumstances = []circumstance{
 	{"cuIpcGetMemHandle", cuda.ErrorInvalidValue, allocatorIn("vmm", "vmm-rdma", "vmm-host", "vmm-unmapped"),
 		"legacy IPC handles exist for cuMemAlloc only; share VMM allocations with cumemmap"},
 	{"cuIpcGetMemHandle", cuda.ErrorInvalidValue, nil, "legacy IPC handles exist for cuMemAlloc memory only"},
+	{"cuIpcOpenMemHandle", cuda.ErrorInvalidContext, nil, "a legacy IPC handle can't be opened in the process that made it"},
 	{"cuMemExportToShareableHandle", cuda.ErrorInvalidValue, nil, "the allocation was made without this handle type"},
 	{"", cuda.ErrorInvalidDevice, nil, "the exporter's GPU may not be visible to this process: compare CUDA_VISIBLE_DEVICES of both"},
 	{"", cuda.ErrorPeerAccessUnsupported, nil, "these two GPUs can't address each other's memory: see nvidia-smi topo -p2p r"},

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
 	"slices"
 
 	"gpushare-bench/fdpass"
@@ -50,8 +48,7 @@ func (e *end) runBatch(b *Batch) *Result {
 		store[i].Spans = make([]int64, 0, 5*share.TapeCapacity)
 		store[i].Kernels = make([]Sample, 0, len(b.Kernels))
 	}
-	runtime.GC()
-	gc := debug.SetGCPercent(-1)
+	resume := stopCollecting()
 	res.Before = e.dev.State()
 	var full error
 	for i := 0; i < b.Cycles && err == nil; i++ {
@@ -69,7 +66,7 @@ func (e *end) runBatch(b *Batch) *Result {
 		err = full
 	}
 	res.After = e.dev.State()
-	debug.SetGCPercent(gc)
+	resume()
 	res.Calls, res.Allocated, res.Exporter = slices.Clone(e.calls), e.taken, e.origin
 	res.Problem, res.Mismatch = e.problem(err)
 	return res

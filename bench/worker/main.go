@@ -13,22 +13,37 @@ import (
 	"gpushare-bench/share"
 )
 
-// Descriptors that the runner gives a worker.
+// Descriptors that the runner gives a worker. A second end in the same process has its three after those of the first.
 const (
-	ControlFD = 3 // stream socket to the runner
-	PeerFD    = 4 // SOCK_SEQPACKET socket to the other worker; absent for a probe
-	WhereFD   = 5 // share.WhereSize bytes of shared memory; absent for a probe
+	controlFD = 3 // stream socket to the runner
+	peerFD    = 4 // SOCK_SEQPACKET socket to the other end; absent for a probe
+	whereFD   = 5 // share.WhereSize bytes of shared memory; absent for a probe
+	fdsPerEnd = 3
 )
 
-// Main serves the runner on ControlFD until it closes the socket, with the given backends. It takes over the calling
-// goroutine's thread for good.
+// EndsVariable is the environment variable that says how many ends a worker process serves: "2" for both ends of a pair,
+// otherwise one.
+const EndsVariable = "GPUSHARE_ENDS"
+
+// Main serves the runner on the inherited descriptors until it closes its sockets, with the given backends. Each end has
+// a thread of its own for good; the first takes the calling goroutine's.
 func Main(ctx context.Context, backends []share.Backend) error {
-	runtime.LockOSThread()
-	control := os.NewFile(ControlFD, "control")
-	if control == nil {
-		return fmt.Errorf("descriptor %d is not open: this command is started by sweep, not by hand", ControlFD)
+	if os.Getenv(EndsVariable) != "2" {
+		return serveEnd(ctx, backends, 0)
 	}
-	s := &server{backends: backends}
+	other := make(chan error, 1)
+	go func() { other <- serveEnd(ctx, backends, 1) }()
+	return errors.Join(serveEnd(ctx, backends, 0), <-other)
+}
+
+// serveEnd serves one end, the n-th of this process.
+func serveEnd(ctx context.Context, backends []share.Backend, n int) error {
+	runtime.LockOSThread()
+	control := os.NewFile(uintptr(controlFD+n*fdsPerEnd), "control")
+	if control == nil {
+		return fmt.Errorf("descriptor %d is not open: this command is started by sweep, not by hand", controlFD+n*fdsPerEnd)
+	}
+	s := &server{backends: backends, number: n}
 	err := s.serve(ctx, control)
 	if s.end != nil {
 		err = errors.Join(err, s.end.close())
@@ -39,6 +54,7 @@ func Main(ctx context.Context, backends []share.Backend) error {
 // server answers the runner's requests.
 type server struct {
 	backends []share.Backend
+	number   int // which end of this process
 	end      *end
 }
 
@@ -107,11 +123,11 @@ func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
 		return nil, err
 	}
 	cpu := pin(o.CPUs, o.Role)
-	where, err := mapWhere()
+	where, err := mapWhere(whereFD + s.number*fdsPerEnd)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := fdpass.FromFD(PeerFD)
+	conn, err := fdpass.FromFD(peerFD + s.number*fdsPerEnd)
 	if err != nil {
 		return nil, fmt.Errorf("peer socket: %w", err)
 	}

@@ -2,6 +2,9 @@ package worker
 
 import (
 	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -33,10 +36,36 @@ func pin(cpus []int, role string) int {
 }
 
 // mapWhere maps the progress word that the runner shares.
-func mapWhere() (*share.Where, error) {
-	mem, err := syscall.Mmap(WhereFD, 0, share.WhereSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+func mapWhere(fd int) (*share.Where, error) {
+	mem, err := syscall.Mmap(fd, 0, share.WhereSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("map the progress word: %w", err)
 	}
 	return share.NewWhere(mem), nil
+}
+
+// collection counts the batches that are going on in this process; garbage is collected only between them.
+var collection struct {
+	sync.Mutex
+	batches int
+	percent int
+}
+
+// stopCollecting collects garbage now and then not again until resume is called for every call of stopCollecting.
+func stopCollecting() (resume func()) {
+	runtime.GC()
+	c := &collection
+	c.Lock()
+	defer c.Unlock()
+	if c.batches == 0 {
+		c.percent = debug.SetGCPercent(-1)
+	}
+	c.batches++
+	return func() {
+		c.Lock()
+		defer c.Unlock()
+		if c.batches--; c.batches == 0 {
+			debug.SetGCPercent(c.percent)
+		}
+	}
 }
