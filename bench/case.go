@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gpushare-bench/bench/worker"
@@ -24,6 +25,8 @@ type measurement struct {
 	r        *Runner
 	ends     *ends
 	planned  Planned
+	producer share.DeviceInfo
+	consumer share.DeviceInfo
 	deadline time.Time        // of the case
 	reason   stats.StopReason // why it ends at the deadline
 	res      *results.CaseResult
@@ -34,9 +37,9 @@ type measurement struct {
 
 // measure runs one case on a pair of processes: a first cycle that is the trial, then batches until the samples are
 // enough. respawn says that the processes can't be used any more. The error is ctx's.
-func (r *Runner) measure(ctx context.Context, e *ends, p Planned, repeat int, limit time.Duration, why stats.StopReason) (res *results.CaseResult, respawn bool, err error) {
+func (r *Runner) measure(ctx context.Context, e *ends, g Group, p Planned, repeat int, limit time.Duration, why stats.StopReason) (res *results.CaseResult, respawn bool, err error) {
 	start := time.Now()
-	m := &measurement{r: r, ends: e, planned: p, deadline: start.Add(limit), reason: why, samples: newSeries(),
+	m := &measurement{r: r, ends: e, planned: p, producer: g.Producer, consumer: g.Consumer, deadline: start.Add(limit), reason: why, samples: newSeries(),
 		kernels: r.Config.Kernels,
 		rule:    stats.Rule{Precision: r.Config.Precision, MinSamples: r.Config.MinSamples, MaxSamples: r.Config.MaxSamples},
 		res:     &results.CaseResult{Case: p.Case, Repeat: repeat, Link: p.Link, Started: start.UTC()}}
@@ -146,7 +149,7 @@ func (m *measurement) next(perCycle time.Duration) int {
 	case n >= m.rule.MaxSamples:
 		m.stopAll(stats.StopMaxSamples)
 		return 0
-	case left <= 0:
+	case left <= 0 && n > 0:
 		m.stopAll(m.reason)
 		return 0
 	}
@@ -221,9 +224,23 @@ func (m *measurement) finish(o outcome, trial bool, err error) {
 			res.Reason = fmt.Sprintf("the run was stopped: %v", err)
 		}
 	}
+	m.annotate(res)
 	if res.Status == share.StatusUnsupported {
 		res.Before, res.After = nil, nil
 	}
 	res.Metrics, res.IdleNs = m.samples.metrics, m.samples.idle
 	res.Warnings = m.r.warnings(res)
+}
+
+// annotate adds to the reason what of the run's own doing or of the machine may be behind it.
+func (m *measurement) annotate(res *results.CaseResult) {
+	c := m.r.Config
+	if ns := c.Isolate; len(ns) > 0 && res.Status != share.StatusOK && res.Status != share.StatusInterrupted {
+		res.Reason += fmt.Sprintf("; each end has namespaces of its own: %s (--isolate)", strings.Join(ns, ", "))
+	}
+	if res.Status == share.StatusCorrupt && m.r.Suspects != nil {
+		if s := m.r.Suspects(m.producer, m.consumer); s != "" {
+			res.Reason += "; " + s
+		}
+	}
 }

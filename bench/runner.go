@@ -30,8 +30,10 @@ type Runner struct {
 	Record   func(results.CaseResult) error // keeps a finished case, durably: the journal's Append
 	Done     map[results.Key]bool           // cases that an earlier run has finished already
 	Events   func(Event)                    // told of progress; may be nil
-	Load     func() Load                    // reads the machine's load; may be nil
-	Scaling  bool                           // the processors' frequency is scaled, so that short CPU work may be measured at a low clock
+	// Suspects says what of the machine may be behind data that arrived wrong; may be nil.
+	Suspects func(producer, consumer share.DeviceInfo) string
+	Load     func() Load // reads the machine's load; may be nil
+	Scaling  bool        // the processors' frequency is scaled, so that short CPU work may be measured at a low clock
 
 	order    int
 	finished int
@@ -157,7 +159,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 		if r.Load != nil {
 			r.load = r.Load()
 		}
-		res, respawn, err := r.measure(ctx, e, p, repeat, limit, why)
+		res, respawn, err := r.measure(ctx, e, g, p, repeat, limit, why)
 		if respawn {
 			e.kill()
 			e = nil

@@ -15,6 +15,7 @@ import (
 
 	"gpushare-bench/bench"
 	"gpushare-bench/results"
+	"gpushare-bench/share"
 	"gpushare-bench/sysinfo"
 )
 
@@ -109,7 +110,8 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 	if f.dryRun {
 		return a.printPlan(f, plan)
 	}
-	r := &bench.Runner{Config: &f.Config, Plan: plan, Launcher: l, Load: readLoad}
+	r := &bench.Runner{Config: &f.Config, Plan: plan, Launcher: l, Load: readLoad,
+		Suspects: func(p, c share.DeviceInfo) string { return suspects(sysinfo.Host(), p, c, plan.Links) }}
 	dir, journal, err := a.openRun(f, args, choice, plan, earlier, r)
 	if err != nil {
 		return err
