@@ -256,6 +256,18 @@ func TestSameMachineGivesNoRegression(t *testing.T) {
 	}
 }
 
+func TestDirection(t *testing.T) {
+	for unit, want := range map[string]stats.Verdict{Nanoseconds: stats.Slower, BytesPerSecond: stats.Faster} {
+		random := rand.New(rand.NewPCG(3, 3))
+		a, b := noisy("a", 1, 1, 1, 0, 0.01, random), noisy("b", 1, 1, 2, 0, 0.01, random)
+		a.Cases[0].Metrics[0].Unit, b.Cases[0].Metrics[0].Unit = unit, unit
+		c, err := Compare([]*Run{a, b}, CompareOptions{})
+		if err != nil || c.Cells[0].Verdict != want {
+			t.Errorf("twice the %s is %v, %v; want %s", unit, c.Verdicts(), err, want)
+		}
+	}
+}
+
 func TestTooFewRepeatsAreSaid(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	runs := []*Run{noisy("a", 4, 8, 1, 0.01, 0.01, random), noisy("b", 4, 8, 2, 0.01, 0.01, random)}
