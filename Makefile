@@ -90,7 +90,7 @@ vm: ## the tool on a real kernel with real dma-buf, in qemu; nothing may be skip
 	$(call heading,vm: real dma-buf on a real kernel in qemu$(comma) no skips)
 ifeq ($(MACHINE),x86_64)
 	scripts/vm-kernel.sh $(VM_DIR)
-	GPUSHARE_NO_SKIP=1 GPUSHARE_VM_DIR=$(VM_DIR) $(PURE) $(GO) test -count=1 -v ./internal/vmtest
+	GPUSHARE_NO_SKIP=1 GPUSHARE_VM_DIR=$(VM_DIR) $(PURE) $(GO) test -count=1 -timeout 15m -v ./internal/vmtest
 else
 	@echo 'NOT RUN: the virtual machine is x86-64 and takes its C library from this machine, which is $(MACHINE)'
 endif
