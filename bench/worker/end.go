@@ -43,6 +43,7 @@ func (e *end) runBatch(b *Batch) *Result {
 		err = e.keepLive(b, cycle)
 	}
 	res.Live = len(e.kept)
+	e.origin = "" // of this case's memory, not of the one before
 	store := make([]Cycle, b.Cycles)
 	for i := range store {
 		store[i].Spans = make([]int64, 0, 5*share.TapeCapacity)
