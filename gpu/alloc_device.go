@@ -11,7 +11,7 @@ import (
 var allocDevice = allocator{
 	name: "device", summary: "device memory (cuMemAlloc)",
 	alloc: func(t *share.Tape, d *device, r share.Request) (*buffer, error) {
-		p, err := d.th.MemAlloc(r.Offset + r.Bytes)
+		p, err := d.th.MemAlloc(wholePages(r))
 		if err != nil {
 			return nil, err
 		}
@@ -23,7 +23,7 @@ var allocDevice = allocator{
 var allocPinned = allocator{
 	name: "pinned", summary: "pinned host memory (cuMemAllocHost)",
 	alloc: func(t *share.Tape, d *device, r share.Request) (*buffer, error) {
-		mem, err := d.th.MemAllocHost(r.Offset + r.Bytes)
+		mem, err := d.th.MemAllocHost(wholePages(r))
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ var allocAsync = allocator{
 	name: "async", summary: "stream-ordered device memory (cuMemAllocAsync)",
 	needs: []string{"cuMemAllocAsync", "cuMemFreeAsync"},
 	alloc: func(t *share.Tape, d *device, r share.Request) (*buffer, error) {
-		p, err := d.th.MemAllocAsync(r.Offset+r.Bytes, d.stream)
+		p, err := d.th.MemAllocAsync(wholePages(r), d.stream)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ var allocAsync = allocator{
 var allocManaged = allocator{
 	name: "managed", summary: "managed memory (cuMemAllocManaged)",
 	alloc: func(t *share.Tape, d *device, r share.Request) (*buffer, error) {
-		p, err := d.th.MemAllocManaged(r.Offset + r.Bytes)
+		p, err := d.th.MemAllocManaged(wholePages(r))
 		if err != nil {
 			return nil, err
 		}
@@ -67,9 +67,13 @@ var allocManaged = allocator{
 	},
 }
 
+// wholePages is the size to allocate where the driver rounds as it likes: whole host pages, so that the dma-buf of a small
+// buffer, which consists of such pages, shares nothing else.
+func wholePages(r share.Request) int64 { return roundUp(r.Offset+r.Bytes, pageSize) }
+
 // plain makes the buffer of an allocation that needs no handle. The driver knows how much it really took.
 func (d *device) plain(r share.Request, p cuda.DevicePtr, free func(*share.Tape) error) (*buffer, error) {
-	b := &buffer{d: d, ptr: p, bytes: r.Bytes, offset: r.Offset, allocated: r.Offset + r.Bytes, free: free}
+	b := &buffer{d: d, ptr: p, bytes: r.Bytes, offset: r.Offset, allocated: wholePages(r), free: free}
 	if _, size, err := d.quiet.MemGetAddressRange(p); err == nil {
 		b.allocated = max(b.allocated, size)
 	}

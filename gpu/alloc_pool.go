@@ -19,7 +19,7 @@ var allocPool = allocator{
 		if err != nil {
 			return nil, err
 		}
-		p, err := d.th.MemAllocFromPoolAsync(r.Offset+r.Bytes, pool, d.stream)
+		p, err := d.th.MemAllocFromPoolAsync(wholePages(r), pool, d.stream)
 		if err != nil {
 			return nil, errors.Join(err, d.quiet.MemPoolDestroy(pool))
 		}

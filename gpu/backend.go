@@ -107,6 +107,14 @@ func (Backend) Importers() []share.Importer {
 	return rows
 }
 
+// key64 is the 64 bytes of a handle that carries so many.
+func key64(h share.Handle) ([64]byte, error) {
+	if h.KeyLen != 64 {
+		return [64]byte{}, fmt.Errorf("a handle of %d bytes where 64 are needed", h.KeyLen)
+	}
+	return [64]byte(h.Key[:64]), nil
+}
+
 // Open opens the GPU with the given UUID on the calling thread, which must be locked.
 func (Backend) Open(_ context.Context, id string, o share.Options) (share.Device, error) {
 	lib, err := openLibrary()

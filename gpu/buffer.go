@@ -43,9 +43,14 @@ func (b *buffer) BeginAccess(*share.Tape) (err error) {
 		return err
 	}
 	if err = d.quiet.MemMap(b.ptr, size, b.handle); err != nil {
-		return err
+		p := b.ptr
+		b.ptr = 0
+		return errors.Join(err, d.quiet.MemAddressFree(p, size))
 	}
-	return d.quiet.MemSetAccess(b.ptr, size, cuda.AccessReadWrite, cuda.AtDevice(d.dev))
+	if err = d.quiet.MemSetAccess(b.ptr, size, cuda.AccessReadWrite, cuda.AtDevice(d.dev)); err != nil {
+		return errors.Join(err, b.EndAccess(nil))
+	}
+	return nil
 }
 
 // EndAccess undoes BeginAccess.
@@ -72,12 +77,12 @@ type mapping struct {
 	d     *device
 	ptr   cuda.DevicePtr // where the shared range begins
 	bytes int64
-	first int64 // offset of the shared range in the allocation, bytes
+	first uint64 // index, in the pattern, of its first word
 	unmap func(*share.Tape) error
 }
 
 func (m *mapping) Region() share.Region {
-	return share.Region{Addr: uintptr(m.ptr), Bytes: m.bytes, First: uint64(m.first / 8)}
+	return share.Region{Addr: uintptr(m.ptr), Bytes: m.bytes, First: m.first}
 }
 
 // Unmap gives everything up under the phase that the tape is in.

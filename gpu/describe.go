@@ -26,6 +26,22 @@ func openLibrary() (*cuda.Lib, error) {
 	return nil, err
 }
 
+// NVMLVariable is the environment variable that names another library than libnvidia-ml.so.1.
+const NVMLVariable = "GPUSHARE_LIBNVML"
+
+// openNVML loads NVML. It is nil where there is none, and beside an emulated driver that has no NVML of its own.
+func openNVML(lib *cuda.Lib) *nvml.Lib {
+	path := os.Getenv(NVMLVariable)
+	if emulated, _ := lib.Emulated(); emulated && path == "" {
+		return nil
+	}
+	m, err := nvml.Open(path)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
 // ordinalOf finds the GPU with a UUID among those that this process can see.
 func ordinalOf(lib *cuda.Lib, id string) (cuda.Device, error) {
 	n, err := lib.DeviceCount()
@@ -71,10 +87,9 @@ func (Backend) Describe(context.Context) (share.Inventory, error) {
 		inv.Emulated = machine
 	}
 	describeModule(inv.Details)
-	var manager *nvml.Lib
-	if m, err := nvml.Open(os.Getenv("GPUSHARE_LIBNVML")); err == nil && (inv.Emulated == "" || os.Getenv("GPUSHARE_LIBNVML") != "") {
-		manager = m
-		inv.Details["driver_version"] = m.DriverVersion()
+	manager := openNVML(lib)
+	if manager != nil {
+		inv.Details["driver_version"] = manager.DriverVersion()
 	}
 	devs := make([]cuda.Device, n)
 	managed := make([]*nvml.Device, n)

@@ -32,13 +32,14 @@ type device struct {
 	scratch cuda.DevicePtr // read before each cold sample
 	local   cuda.DevicePtr // the consumer's own memory, destination of copies
 	localN  int64
-	staging map[uint64]*staging // pinned shared memory of path staged, by inode
+	// Pinned shared memory of path staged: what this end exports through and what it imports from. nil at first.
+	stagingOut, stagingIn *staging
 }
 
 // newDevice makes a context on the device, loads the kernels and runs each once, so that no first launch falls into a
 // measurement.
 func newDevice(lib *cuda.Lib, dev cuda.Device, id string, o share.Options) (d *device, err error) {
-	d = &device{lib: lib, dev: dev, id: id, options: o, functions: map[string]cuda.Function{}, staging: map[uint64]*staging{}}
+	d = &device{lib: lib, dev: dev, id: id, options: o, functions: map[string]cuda.Function{}}
 	if d.th, err = cuda.NewThread(lib); err != nil {
 		return nil, err
 	}
@@ -71,9 +72,8 @@ func newDevice(lib *cuda.Lib, dev cuda.Device, id string, o share.Options) (d *d
 	if err = d.prepareScratch(); err != nil {
 		return d, err
 	}
-	if lib, nerr := nvml.Open(""); nerr == nil {
-		// Without NVML, or where it does not know the device, its readings are absent.
-		d.nvml, _ = lib.DeviceByUUID(id)
+	if m := openNVML(lib); m != nil {
+		d.nvml, _ = m.DeviceByUUID(id) // its readings are absent where NVML does not know the device
 	}
 	return d, d.warmUp()
 }
@@ -123,9 +123,7 @@ func (d *device) Close() error {
 	if d.stream != 0 {
 		err = q.StreamSynchronize(d.stream)
 	}
-	for _, s := range d.staging {
-		err = errors.Join(err, s.close(q))
-	}
+	err = errors.Join(err, d.stagingOut.close(q), d.stagingIn.close(q))
 	for _, p := range []cuda.DevicePtr{d.result, d.scratch, d.local} {
 		if p != 0 {
 			err = errors.Join(err, q.MemFree(p))

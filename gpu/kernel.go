@@ -22,6 +22,8 @@ const (
 	defaultGateLimit = 2 * time.Second
 	// chaseLoads is how many dependent loads a chase sample makes: some milliseconds at a microsecond each.
 	chaseLoads = 2048
+	// sink is where, in device.result, kernels write what keeps their loads from being left out, and chase where it ended.
+	sink = 512
 	// writeValue is what the write kernel stores.
 	writeValue = 0x5a5a5a5a
 )
@@ -32,23 +34,60 @@ var ErrGate = errors.New("the gate kernel reached its time limit before the work
 // Kernels lists what a GPU can run.
 func (d *device) Kernels() []share.Kernel { return share.Kernels() }
 
-// Touch reads the region once with a kernel: the first access through the new mapping, from launch to completion.
+// vectors is the part of a region that consists of whole 16-byte vectors, which is what most kernels work on: an offset
+// is a multiple of 8 only, and a size of nothing.
+func vectors(r share.Region) (at uintptr, n uint64) {
+	at = (r.Addr + 15) &^ 15
+	if skip := int64(at - r.Addr); skip < r.Bytes {
+		n = uint64(r.Bytes-skip) / 16
+	}
+	return at, n
+}
+
+// Touch reads the region once with a kernel: the first access through the new mapping, from launch to completion. A
+// region that is too small for the kernel is copied to the host.
 func (d *device) Touch(t *share.Tape, r share.Region) error {
 	d.record(t)
-	n := uint64(r.Bytes / 16)
-	if err := d.launch(d.th, kernels.Read, n, uint64(r.Addr), n, uint64(d.result)+512); err != nil {
+	at, n := vectors(r)
+	if n == 0 {
+		var seen [32]byte
+		return d.th.MemcpyDtoH(seen[:r.Bytes], cuda.DevicePtr(r.Addr))
+	}
+	if err := d.launch(d.th, kernels.Read, n, uint64(at), n, uint64(d.result)+sink); err != nil {
 		return err
 	}
 	return d.th.StreamSynchronize(d.stream)
 }
 
-// warmUp runs every kernel once, so that no first launch falls into a measurement or behind a gate.
+// warmUp runs every kernel once, so that no first launch falls into a measurement, and without a gate before it, so that
+// none waits behind one: a kernel that the driver loads when it is first launched may wait for all queued work.
 func (d *device) warmUp() error {
 	p, err := d.localBuffer(1 << 20)
 	if err != nil {
 		return err
 	}
-	r := share.Region{Addr: uintptr(p), Bytes: 1 << 19}
+	r := share.Region{Addr: uintptr(p) + 1<<19, Bytes: 1 << 19}
+	out := uint64(d.result) + sink
+	slots, stride, mul, inc := kernels.ChaseParams(uint64(r.Bytes), 1)
+	for _, first := range []struct {
+		kernel string
+		n      uint64
+		params []uint64
+	}{
+		{kernels.Read, 1, []uint64{uint64(r.Addr), 1, out}},
+		{kernels.Write, 1, []uint64{uint64(r.Addr), 1, writeValue}},
+		{kernels.Copy, 1, []uint64{uint64(r.Addr), uint64(p), 1}},
+		{kernels.Evict, 1, []uint64{uint64(r.Addr), 1, out}},
+		{kernels.ChaseInit, slots, []uint64{uint64(r.Addr), slots, stride, mul, inc}},
+		{kernels.Chase, 1, []uint64{uint64(r.Addr), 1, out}},
+	} {
+		if err := d.launch(d.quiet, first.kernel, first.n, first.params...); err != nil {
+			return fmt.Errorf("first launch of kernel %s: %w", first.kernel, err)
+		}
+	}
+	if err := d.sync(); err != nil {
+		return fmt.Errorf("first launches: %w", err)
+	}
 	if err := d.Fill(r, 1); err != nil {
 		return err
 	}
@@ -73,23 +112,23 @@ func checkSelf(m share.Mismatch) error {
 
 // RunKernel does one sample: launches queued behind a gate, each between two events.
 func (d *device) RunKernel(k share.Kernel, r share.Region) (share.Elapsed, error) {
-	n := uint64(r.Bytes / 16)
+	at, n := vectors(r)
 	e := share.Elapsed{Bytes: int64(n) * 16, Launches: 1}
 	var work func() error
 	switch k {
 	case share.KernelRead:
-		work = func() error { return d.launch(d.quiet, kernels.Read, n, uint64(r.Addr), n, uint64(d.result)+512) }
+		work = func() error { return d.launch(d.quiet, kernels.Read, n, uint64(at), n, uint64(d.result)+sink) }
 	case share.KernelWrite:
-		work = func() error { return d.launch(d.quiet, kernels.Write, n, uint64(r.Addr), n, writeValue) }
+		work = func() error { return d.launch(d.quiet, kernels.Write, n, uint64(at), n, writeValue) }
 	case share.KernelCopy, share.KernelMemcpy:
 		local, err := d.localBuffer(r.Bytes)
 		if err != nil {
 			return e, err
 		}
 		e.Traffic = 2 * e.Bytes
-		work = func() error { return d.launch(d.quiet, kernels.Copy, n, uint64(r.Addr), uint64(local), n) }
+		work = func() error { return d.launch(d.quiet, kernels.Copy, n, uint64(at), uint64(local), n) }
 		if k == share.KernelMemcpy {
-			work = func() error { return d.quiet.MemcpyDtoDAsync(local, cuda.DevicePtr(r.Addr), int64(n)*16, d.stream) }
+			work = func() error { return d.quiet.MemcpyDtoDAsync(local, cuda.DevicePtr(at), int64(n)*16, d.stream) }
 		}
 	case share.KernelChase:
 		return d.chase(r)
@@ -163,7 +202,7 @@ func (d *device) queue(launches, pairs int, work func() error) error {
 // evict reads scratch memory larger than the last-level cache.
 func (d *device) evict() error {
 	n := uint64(d.evictBytes() / 16)
-	return d.launch(d.quiet, kernels.Evict, n, uint64(d.scratch), n, uint64(d.result)+512)
+	return d.launch(d.quiet, kernels.Evict, n, uint64(d.scratch), n, uint64(d.result)+sink)
 }
 
 // The gate's two words in pinned memory: the flag it waits for and where it says that its limit has passed.
@@ -203,7 +242,7 @@ func (d *device) chase(r share.Region) (share.Elapsed, error) {
 		return e, err
 	}
 	queued := d.queue(1, 1, func() error {
-		return d.launch(d.quiet, kernels.Chase, 1, uint64(r.Addr), chaseLoads, uint64(d.result)+512)
+		return d.launch(d.quiet, kernels.Chase, 1, uint64(r.Addr), chaseLoads, uint64(d.result)+sink)
 	})
 	d.openGate()
 	if err := errors.Join(queued, d.sync()); err != nil {
@@ -213,7 +252,7 @@ func (d *device) chase(r share.Region) (share.Elapsed, error) {
 		return e, ErrGate
 	}
 	var at [8]byte
-	if err := d.quiet.MemcpyDtoH(at[:], d.result+512); err != nil {
+	if err := d.quiet.MemcpyDtoH(at[:], d.result+sink); err != nil {
 		return e, err
 	}
 	if want := chaseEnd(slots, stride, mul, inc, chaseLoads); binary.LittleEndian.Uint64(at[:]) != want {

@@ -23,12 +23,16 @@ var cudaIPC = path{
 		return h, nil
 	},
 	imp: func(t *share.Tape, d *device, h share.Handle) (*mapping, error) {
-		t.Enter(share.Map) // opening a handle gives an address at once
-		p, err := d.th.IPCOpenMemHandle(cuda.IPCMemHandle(h.Key[:64]))
+		key, err := key64(h)
 		if err != nil {
 			return nil, err
 		}
-		return &mapping{d: d, ptr: p + cuda.DevicePtr(h.Offset), bytes: h.Bytes, first: h.Offset, unmap: func(*share.Tape) error {
+		t.Enter(share.Map) // opening a handle gives an address at once
+		p, err := d.th.IPCOpenMemHandle(key)
+		if err != nil {
+			return nil, err
+		}
+		return &mapping{d: d, ptr: p + cuda.DevicePtr(h.Offset), bytes: h.Bytes, first: h.First(), unmap: func(*share.Tape) error {
 			return d.th.IPCCloseMemHandle(p)
 		}}, nil
 	},

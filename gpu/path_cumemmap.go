@@ -43,7 +43,7 @@ func (d *device) mapImported(t *share.Tape, mem cuda.MemHandle, h share.Handle) 
 	if err != nil {
 		return nil, errors.Join(err, d.quiet.MemRelease(mem))
 	}
-	return &mapping{d: d, ptr: p + cuda.DevicePtr(h.Offset), bytes: h.Bytes, first: h.Offset, unmap: func(*share.Tape) error {
+	return &mapping{d: d, ptr: p + cuda.DevicePtr(h.Offset), bytes: h.Bytes, first: h.First(), unmap: func(*share.Tape) error {
 		return errors.Join(d.unmapVMM(p, h.Allocated), d.th.MemRelease(mem))
 	}}, nil
 }

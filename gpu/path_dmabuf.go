@@ -34,16 +34,15 @@ var (
 	dmaBufRefusals = []cuda.Result{cuda.ErrorInvalidValue}
 )
 
-// exportDMABuf exports the shared range with page-aligned base and size, as the driver demands.
+// exportDMABuf exports the shared range with page-aligned address and size, as the driver demands.
 func exportDMABuf(b *buffer, flags cuda.DMABufFlags) (share.Handle, error) {
 	h := share.NoHandle()
-	base := b.offset / pageSize * pageSize
-	size := roundUp(b.offset+b.bytes, pageSize) - base
-	fd, err := b.d.th.MemGetDMABuf(b.ptr+cuda.DevicePtr(base), size, flags)
+	in := int64(b.start()) % pageSize
+	fd, err := b.d.th.MemGetDMABuf(b.start()-cuda.DevicePtr(in), roundUp(in+b.bytes, pageSize), flags)
 	if err != nil {
 		return h, err
 	}
-	h.FD, h.Offset = fd, b.offset
+	h.FD, h.Offset, h.Start = fd, in, b.offset-in
 	return h, nil
 }
 
@@ -52,8 +51,5 @@ func importDMABuf(t *share.Tape, d *device, h share.Handle) (*mapping, error) {
 		closeFD(h.FD)
 		return nil, tooOld("dma-buf import", err)
 	}
-	// The dma-buf begins at the page that holds the shared range's first byte.
-	in := h.Offset % pageSize
-	h.Allocated = roundUp(in+h.Bytes, pageSize)
-	return d.importExternal(t, cuda.ExternalDMABufFD, h, in)
+	return d.importExternal(t, cuda.ExternalDMABufFD, h, roundUp(h.Offset+h.Bytes, pageSize))
 }

@@ -24,7 +24,11 @@ var fabric = path{
 		return h, nil
 	},
 	imp: func(t *share.Tape, d *device, h share.Handle) (*mapping, error) {
-		mem, err := d.th.MemImportFabric(cuda.FabricHandle(h.Key[:64]))
+		key, err := key64(h)
+		if err != nil {
+			return nil, err
+		}
+		mem, err := d.th.MemImportFabric(key)
 		if err != nil {
 			return nil, err
 		}

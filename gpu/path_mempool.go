@@ -30,6 +30,11 @@ var memPool = path{
 		return h, nil
 	},
 	imp: func(t *share.Tape, d *device, h share.Handle) (*mapping, error) {
+		key, err := key64(h)
+		if err != nil {
+			closeFD(h.FD)
+			return nil, err
+		}
 		pool, err := d.th.MemPoolImportFD(h.FD)
 		closeFD(h.FD)
 		if err != nil {
@@ -40,11 +45,11 @@ var memPool = path{
 		if err := d.th.MemPoolSetAccess(pool, cuda.AccessReadWrite, cuda.AtDevice(d.dev)); err != nil {
 			return nil, errors.Join(err, d.quiet.MemPoolDestroy(pool))
 		}
-		p, err := d.th.MemPoolImportPointer(pool, cuda.PoolPointer(h.Key[:64]))
+		p, err := d.th.MemPoolImportPointer(pool, key)
 		if err != nil {
 			return nil, errors.Join(err, d.quiet.MemPoolDestroy(pool))
 		}
-		return &mapping{d: d, ptr: p + cuda.DevicePtr(h.Offset), bytes: h.Bytes, first: h.Offset, unmap: func(*share.Tape) error {
+		return &mapping{d: d, ptr: p + cuda.DevicePtr(h.Offset), bytes: h.Bytes, first: h.First(), unmap: func(*share.Tape) error {
 			return errors.Join(d.th.MemFreeAsync(p, d.stream), d.th.StreamSynchronize(d.stream), d.th.MemPoolDestroy(pool))
 		}}, nil
 	},

@@ -17,14 +17,15 @@ var opaqueFD = path{
 	refusals:   []cuda.Result{cuda.ErrorInvalidValue, cuda.ErrorInvalidHandle, cuda.ErrorUnknown},
 	export:     exportVMMFD,
 	imp: func(t *share.Tape, d *device, h share.Handle) (*mapping, error) {
-		return d.importExternal(t, cuda.ExternalOpaqueFD, h, h.Offset)
+		return d.importExternal(t, cuda.ExternalOpaqueFD, h, h.Allocated)
 	},
 }
 
-// importExternal imports a descriptor as external memory and maps bytes of it from offset on. The driver owns an opaque
-// descriptor after success; a dma-buf's stays ours.
-func (d *device) importExternal(t *share.Tape, kind cuda.ExternalType, h share.Handle, offset int64) (*mapping, error) {
-	mem, err := d.th.ImportExternalMemory(kind, h.FD, h.Allocated)
+// importExternal imports a descriptor of size bytes as external memory and maps it from its start to the end of the shared
+// range: where a mapping may start inside is not documented. The driver owns an opaque descriptor after success; a
+// dma-buf's stays ours.
+func (d *device) importExternal(t *share.Tape, kind cuda.ExternalType, h share.Handle, size int64) (*mapping, error) {
+	mem, err := d.th.ImportExternalMemory(kind, h.FD, size)
 	if err != nil || kind != cuda.ExternalOpaqueFD {
 		closeFD(h.FD)
 	}
@@ -32,11 +33,11 @@ func (d *device) importExternal(t *share.Tape, kind cuda.ExternalType, h share.H
 		return nil, err
 	}
 	t.Enter(share.Map)
-	p, err := d.th.ExternalMemoryGetMappedBuffer(mem, offset, h.Bytes)
+	p, err := d.th.ExternalMemoryGetMappedBuffer(mem, 0, h.Offset+h.Bytes)
 	if err != nil {
 		return nil, errors.Join(err, d.quiet.DestroyExternalMemory(mem))
 	}
-	return &mapping{d: d, ptr: p, bytes: h.Bytes, first: h.Offset, unmap: func(*share.Tape) error {
+	return &mapping{d: d, ptr: p + cuda.DevicePtr(h.Offset), bytes: h.Bytes, first: h.First(), unmap: func(*share.Tape) error {
 		return errors.Join(d.th.MemFree(p), d.th.DestroyExternalMemory(mem))
 	}}, nil
 }

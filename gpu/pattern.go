@@ -105,8 +105,9 @@ const witnesses = 4
 // witness reads a few words by host copy.
 func (d *device) witness(r share.Region, seed, words uint64, m *share.Mismatch) error {
 	var w [8]byte
-	for i := range uint64(min(witnesses, words)) {
-		at := i * (words - 1) / max(1, witnesses-1)
+	n := min(witnesses, words)
+	for i := range n {
+		at := i * (words - 1) / max(1, n-1)
 		if err := d.Peek(r, int64(8*at), w[:]); err != nil {
 			return fmt.Errorf("host copy of word %d: %w", at, err)
 		}

@@ -67,7 +67,7 @@ func importFD(t *share.Tape, d *device, h share.Handle, page int64, mmapHint fun
 		}
 		return nil, refused("mmap of "+share.FormatSize(end-first), err, hint)
 	}
-	m.region = share.Region{Addr: m.mem.addr + uintptr(h.Offset-first), Bytes: h.Bytes, First: uint64(h.Offset / 8)}
+	m.region = share.Region{Addr: m.mem.addr + uintptr(h.Offset-first), Bytes: h.Bytes, First: h.First()}
 	return m, nil
 }
 

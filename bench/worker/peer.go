@@ -46,7 +46,7 @@ func (f *frame) encode(buf []byte) {
 	le.PutUint64(buf[16:], uint64(f.handle.Bytes))
 	le.PutUint64(buf[24:], uint64(f.handle.Offset))
 	le.PutUint64(buf[32:], uint64(f.handle.Allocated))
-	le.PutUint64(buf[40:], 0)
+	le.PutUint64(buf[40:], uint64(f.handle.Start))
 	copy(buf[48:], f.handle.Key[:])
 }
 
@@ -69,9 +69,11 @@ func (f *frame) decode(buf []byte) error {
 	h.FD = -1
 	h.KeyLen = int(le.Uint16(buf[6:]))
 	h.Bytes, h.Offset, h.Allocated = int64(le.Uint64(buf[16:])), int64(le.Uint64(buf[24:])), int64(le.Uint64(buf[32:]))
+	h.Start = int64(le.Uint64(buf[40:]))
 	if h.KeyLen > share.MaxKey || h.Bytes < 0 || h.Offset < 0 || h.Allocated < 0 ||
-		h.Bytes > share.MaxSize || h.Offset > share.MaxSize || h.Allocated > 2*share.MaxSize {
-		return fmt.Errorf("%w: key of %d bytes, %d bytes at %d of %d", ErrFrame, h.KeyLen, h.Bytes, h.Offset, h.Allocated)
+		h.Bytes > share.MaxSize || h.Offset > share.MaxSize || h.Allocated > 2*share.MaxSize ||
+		h.Start < -h.Offset || h.Start > share.MaxSize {
+		return fmt.Errorf("%w: key of %d bytes, %d bytes at %d%+d of %d", ErrFrame, h.KeyLen, h.Bytes, h.Start, h.Offset, h.Allocated)
 	}
 	copy(h.Key[:], buf[48:])
 	return nil

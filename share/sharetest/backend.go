@@ -49,6 +49,7 @@ type fault struct {
 type device struct {
 	faults []fault
 	cycles map[string]int // calls of each point so far
+	now    int64          // scripted time
 }
 
 type buffer struct {
@@ -135,7 +136,7 @@ func (Backend) Open(_ context.Context, id string, _ share.Options) (share.Device
 	if id != "cpu" {
 		return nil, fmt.Errorf("no device %q", id)
 	}
-	d := &device{cycles: map[string]int{}}
+	d := &device{cycles: map[string]int{}, now: 1_000_000}
 	for word := range strings.FieldsSeq(os.Getenv(ScriptVariable)) {
 		where, what, ok := strings.Cut(word, "=")
 		if !ok {
@@ -165,8 +166,9 @@ func (d *device) call(t *share.Tape, p share.Phase, call, point string, mem []by
 	t.Enter(p)
 	t.Starting(call)
 	cycle, err := d.fault(point, mem)
-	start := int64(1_000_000)
-	t.Record(call, start, start+PhaseTime(p, cycle), err == nil)
+	start := d.now
+	d.now += PhaseTime(p, cycle)
+	t.Record(call, start, d.now, err == nil)
 	return err
 }
 
@@ -233,6 +235,13 @@ func (d *device) mapFile(t *share.Tape, fd int, h share.Handle) (*mapping, error
 	}
 	if err := d.call(t, share.Map, "fakeMap", "map", nil); err != nil {
 		return nil, err
+	}
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		return nil, err
+	}
+	if st.Size < h.Offset+h.Bytes {
+		return nil, fmt.Errorf("the file has %d bytes, the handle says %d at %d", st.Size, h.Bytes, h.Offset)
 	}
 	mem, err := syscall.Mmap(fd, 0, int(h.Offset+h.Bytes), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
