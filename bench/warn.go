@@ -61,6 +61,10 @@ func (r *Runner) metricWarnings(m *results.Metric, warn warnFunc) {
 		return
 	}
 	if n < r.Config.MinSamples {
+		if m.StopReason == "" {
+			warn(WarnFew, m.Name, "%d samples, fewer than the floor of %d: the case ended early", n, r.Config.MinSamples)
+			return
+		}
 		warn(WarnFew, m.Name, "%d samples, fewer than the floor of %d (%s); give it more time with --max-time or --time-limit", n, r.Config.MinSamples, m.StopReason)
 		return
 	}

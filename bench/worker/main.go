@@ -39,10 +39,11 @@ func Main(ctx context.Context, backends []share.Backend) error {
 // serveEnd serves one end, the n-th of this process.
 func serveEnd(ctx context.Context, backends []share.Backend, n int) error {
 	runtime.LockOSThread()
-	control := os.NewFile(uintptr(controlFD+n*fdsPerEnd), "control")
-	if control == nil {
-		return fmt.Errorf("descriptor %d is not open: this command is started by sweep, not by hand", controlFD+n*fdsPerEnd)
+	fd := controlFD + n*fdsPerEnd
+	if _, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_TYPE); err != nil {
+		return fmt.Errorf("descriptor %d is no socket to a runner (%w): this command is started by sweep, not by hand", fd, err)
 	}
+	control := os.NewFile(uintptr(fd), "control")
 	s := &server{backends: backends, number: n}
 	err := s.serve(ctx, control)
 	if s.end != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,12 +61,17 @@ func (a *app) summarise(dir string, f *sweepFlags, j *results.Journal) error {
 	if f.json == "-" {
 		out = a.stderr // standard output is the JSON's alone
 	}
-	err = errors.Join(
-		report.Summary(out, run, a.tableOptions(out)),
-		a.writeFiles(dir, run, f.export, []string{"png"}))
-	if f.json != "" {
-		err = errors.Join(err, a.writeJSON(f.json, run))
+	// The files first: whoever reads the table may stop reading (sweep | head).
+	err = a.writeFiles(dir, run, f.export, []string{"png"})
+	write := func(w io.Writer) error { return writeJSON(w, run) }
+	switch f.json {
+	case "":
+	case "-":
+		err = errors.Join(err, write(a.stdout))
+	default:
+		err = errors.Join(err, writeFile(f.json, write))
 	}
+	err = errors.Join(err, report.Summary(out, run, a.tableOptions(out)))
 	fmt.Fprintf(a.stderr, "\nresults in %s: %s, %s, %s, %s, %s/\n", dir, pageName, results.JournalName, summaryName, samplesName, plotsDir)
 	return err
 }
@@ -113,24 +117,4 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(tmp.Name(), path)
-}
-
-// jsonSummary is what --json writes.
-type jsonSummary struct {
-	Header results.Header `json:"header"`
-	End    *results.End   `json:"end"`
-	Rows   []results.Row  `json:"rows"`
-}
-
-// writeJSON writes the summary for programs.
-func (a *app) writeJSON(path string, run *results.Run) error {
-	write := func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(jsonSummary{run.Header, run.End, results.Summaries(run)})
-	}
-	if path == "-" {
-		return write(a.stdout)
-	}
-	return writeFile(path, write)
 }

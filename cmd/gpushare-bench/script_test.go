@@ -46,7 +46,7 @@ func runScript(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	work := t.TempDir()
-	env := []string{"HOME=" + work, "TMPDIR=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), programVariable + "=1"}
+	env := []string{"HOME=" + work, "WORK=" + work, "TMPDIR=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), programVariable + "=1"}
 	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
 		env = append(env, "GOCOVERDIR="+dir)
 	}
