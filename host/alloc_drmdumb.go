@@ -19,7 +19,7 @@ const dumbRow = 4096
 type dumbBuffer struct {
 	extent
 	origin
-	handle32 uint32 // GEM handle
+	gem uint32 // GEM handle
 }
 
 func allocDumb(t *share.Tape, d *device, r share.Request) (_ *dumbBuffer, err error) {
@@ -40,7 +40,7 @@ func allocDumb(t *share.Tape, d *device, r share.Request) (_ *dumbBuffer, err er
 	if err := c.ioctl(t, "ioctl(DRM_IOCTL_MODE_CREATE_DUMB)", card, drmCreateDumb, unsafe.Pointer(a)); err != nil {
 		return nil, refused("ioctl(DRM_IOCTL_MODE_CREATE_DUMB) of "+share.FormatSize(bytes), err, memoryHint(d.fsys, err))
 	}
-	b.handle32 = a.handle
+	b.gem = a.handle
 	defer func() {
 		if err != nil {
 			discard(b.mem)
@@ -52,7 +52,7 @@ func allocDumb(t *share.Tape, d *device, r share.Request) (_ *dumbBuffer, err er
 	}
 	bytes = int64(a.size) // drivers round rows up
 	m := &d.args.mapDumb
-	m.handle, m.pad, m.offset = b.handle32, 0, 0
+	m.handle, m.pad, m.offset = b.gem, 0, 0
 	if err := c.ioctl(t, "ioctl(DRM_IOCTL_MODE_MAP_DUMB)", card, drmMapDumb, unsafe.Pointer(m)); err != nil {
 		return nil, refused("ioctl(DRM_IOCTL_MODE_MAP_DUMB)", err, "")
 	}
@@ -65,13 +65,13 @@ func allocDumb(t *share.Tape, d *device, r share.Request) (_ *dumbBuffer, err er
 // destroyArg is the argument of DRM_IOCTL_MODE_DESTROY_DUMB.
 func (b *dumbBuffer) destroyArg() *struct{ handle uint32 } {
 	a := &b.dev.args.destroy
-	a.handle = b.handle32
+	a.handle = b.gem
 	return a
 }
 
 func (b *dumbBuffer) export(t *share.Tape) (int, error) {
 	a := &b.dev.args.prime
-	a.handle, a.flags, a.fd = b.handle32, unix.O_RDWR|unix.O_CLOEXEC, -1
+	a.handle, a.flags, a.fd = b.gem, unix.O_RDWR|unix.O_CLOEXEC, -1
 	if err := b.dev.calls.ioctl(t, "ioctl(DRM_IOCTL_PRIME_HANDLE_TO_FD)", b.dev.nodes.card, drmPrimeHandleFD, unsafe.Pointer(a)); err != nil {
 		return -1, refused("ioctl(DRM_IOCTL_PRIME_HANDLE_TO_FD)", err, descriptorHint(err))
 	}

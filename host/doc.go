@@ -42,8 +42,9 @@
 // Warm samples repeat the work until [minSampleBytes] have moved. Cold samples evict the buffer's lines from all caches
 // with clflushopt (clflush on old processors, dc civac on arm64) before every pass and time the passes only. That is
 // exact where writing a scratch buffer larger than the last-level cache is a heuristic that depends on the replacement
-// policy, and it costs as much as the buffer is large, not as the cache is.
+// policy, and it costs as much as the buffer is large, not as the cache is. Address translations are not evicted: a small
+// buffer's stay in the TLB, as they would for a program that comes back to it.
 //
 // chase follows pointers through lines of the buffer, one line in each of up to [maxChaseLines] equal parts of it, in
-// random order.
+// random order. Regions below [minChaseBytes] are too small for it and yield no sample.
 package host

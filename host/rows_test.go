@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"testing"
 
@@ -130,4 +131,12 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// openFDs counts the open descriptors of the process.
+func openFDs(t testing.TB) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	return len(entries)
 }
