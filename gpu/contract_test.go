@@ -40,7 +40,9 @@ func TestContract(t *testing.T) {
 			k := &sharetest.Contract{Backend: gpu.Backend{}, Producer: p.Devices[c.producer].UUID, Consumer: p.Devices[c.consumer].UUID,
 				Command: func() *exec.Cmd { return exec.Command("/proc/self/exe", "rows") },
 				Sizes:   c.sizes,
-				Expect:  expectation(p, c.producer, c.consumer)}
+				// A second import of the same pointer gives the same address, and only the first can be freed (H200, CUDA 13.0).
+				Once:   []string{"mempool"},
+				Expect: expectation(p, c.producer, c.consumer)}
 			if onReal() {
 				k.Producer, k.Consumer = realDevices(t)
 			}

@@ -3,6 +3,7 @@ package gpu
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"gpushare-bench/cuda"
@@ -38,14 +39,20 @@ func (d *device) Fill(r share.Region, seed uint64) error {
 		}
 	}
 	if offset, n := tail(r); n > 0 {
-		if err := d.sync(); err != nil {
-			return err
-		}
-		if err := d.quiet.MemcpyHtoD(cuda.DevicePtr(r.Addr+uintptr(offset)), tailBytes(r, seed)); err != nil {
-			return err
-		}
+		return d.put(cuda.DevicePtr(r.Addr+uintptr(offset)), tailBytes(r, seed))
 	}
 	return d.sync()
+}
+
+// put copies host memory to the device behind the stream's other work and waits for it. A plain cuMemcpyHtoD returns while
+// the last bytes from pageable memory are still on their way, and orders itself with no other stream.
+func (d *device) put(dst cuda.DevicePtr, src []byte) error {
+	err := d.quiet.MemcpyHtoDAsync(dst, src, d.stream)
+	if err == nil {
+		err = d.sync()
+	}
+	runtime.KeepAlive(src)
+	return err
 }
 
 // verdict is what the verify kernel leaves: mismatching words, the index of the first and of the last.
@@ -60,7 +67,7 @@ func (d *device) Verify(r share.Region, seed uint64) (share.Mismatch, error) {
 	words := uint64(r.Bytes / 8)
 	if words > 0 {
 		v := verdict{0, ^uint64(0), 0}
-		if err := d.quiet.MemcpyHtoD(d.result, v.bytes()); err != nil {
+		if err := d.put(d.result, v.bytes()); err != nil {
 			return m, err
 		}
 		if err := d.launch(d.quiet, kernels.Verify, words, uint64(r.Addr), words, share.SeedAt(seed, r.First), uint64(d.result)); err != nil {
@@ -129,5 +136,5 @@ func (d *device) Peek(r share.Region, offset int64, dst []byte) error {
 
 // Poke copies bytes of the host into the region.
 func (d *device) Poke(r share.Region, offset int64, src []byte) error {
-	return d.quiet.MemcpyHtoD(cuda.DevicePtr(r.Addr+uintptr(offset)), src)
+	return d.put(cuda.DevicePtr(r.Addr+uintptr(offset)), src)
 }
