@@ -135,7 +135,7 @@ build_sharing() {
 }
 
 # lines FILE counts its lines, 0 if there is none.
-lines() { awk 'END { print NR }' "$1" 2>/dev/null || echo 0; }
+lines() { if [ -e "$1" ]; then wc -l <"$1"; else echo 0; fi; }
 
 # worker_of PARENT ROLE prints the process that is the producer or consumer of a sweep.
 worker_of() {
@@ -179,7 +179,7 @@ step_machine() {
 }
 
 step_info() {
-	tool 60 info >"$out/info.txt"
+	tool 60 info --backend cuda >"$out/info.txt"
 	cat "$out/info.txt"
 }
 
@@ -251,6 +251,7 @@ step_export() {
 
 step_kill() {
 	local sweep victim before after journal=$work/kill/run.jsonl status failed ok
+	need nvidia-smi || return
 	before=$(memory_used)
 	# Too precise to be reached: every case takes its three seconds.
 	"$BIN/gpushare-bench" sweep --pair 0:0 --path cumemmap --allocator vmm --size 2MiB,4MiB,8MiB,16MiB --kernel none \
@@ -294,8 +295,11 @@ step_bandwidth() {
 }
 
 step_sweep() {
+	local status=0
 	# shellcheck disable=SC2086 # several flags
-	tool 240 sweep --progress plain --out "$work/sweep" $SWEEP_FLAGS
+	tool 240 sweep --progress plain --out "$work/sweep" $SWEEP_FLAGS || status=$?
+	remark="$(grep -m 1 '^backend' "$log"); measuring took $(grep -o '"duration_ns":[0-9]*' "$work/sweep/run.jsonl" | awk -F: '{ s += $2 } END { printf "%d", s / 1e9 }') s"
+	return "$status"
 }
 
 # --- the run ------------------------------------------------------------------------
