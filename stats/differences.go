@@ -68,7 +68,8 @@ func (d *differences) nth(k int) float64 {
 	}
 	few := d.few
 	if few == 0 {
-		few = max(1<<16, (len(d.x)+len(d.y))/8)
+		// Sorting about as many differences as there are samples costs no more than the walks it saves.
+		few = max(256, min(1<<16, len(d.x)+len(d.y)), (len(d.x)+len(d.y))/8)
 	}
 	for step := 0; a < b; step++ {
 		if i := k - d.before - 1; i >= 0 && i < len(d.window) {
@@ -105,7 +106,7 @@ func pivot(a, b, f float64, step int) float64 {
 // guess makes two probes a little below and above the k-th difference, judged by
 // the differences of at most 256 samples from either side.
 func (d *differences) guess(k int) {
-	const points = 256
+	points := min(256, max(8, int(math.Sqrt(float64(len(d.x)+len(d.y))))))
 	if d.len() <= points*points {
 		return
 	}
@@ -118,7 +119,7 @@ func (d *differences) guess(k int) {
 	}
 	slices.Sort(all)
 	at := float64(k) / float64(d.len())
-	for _, q := range [2]float64{at - 1.0/points, at + 1.0/points} {
+	for _, q := range [2]float64{at - 1.0/float64(points), at + 1.0/float64(points)} {
 		i := int(q * float64(len(all)))
 		d.probes = append(d.probes, d.walk(all[min(max(i, 0), len(all)-1)]))
 	}
