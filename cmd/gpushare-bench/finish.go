@@ -21,6 +21,7 @@ const (
 	summaryName  = "summary.csv"
 	samplesName  = "samples.csv"
 	fitsName     = "fits.csv"
+	evensName    = "breakeven.csv"
 	benchfmtName = "benchfmt.txt"
 	pageName     = "report.html"
 	plotsDir     = "plots"
@@ -87,7 +88,8 @@ func (a *app) writeFiles(dir string, run *results.Run, export, formats []string)
 	err := errors.Join(
 		writeFile(filepath.Join(dir, summaryName), func(w io.Writer) error { return results.WriteSummary(w, run) }),
 		writeFile(filepath.Join(dir, samplesName), func(w io.Writer) error { return results.WriteSamples(w, run) }),
-		writeFile(filepath.Join(dir, fitsName), func(w io.Writer) error { return results.WriteFits(w, results.Fits(run)) }))
+		writeFile(filepath.Join(dir, fitsName), func(w io.Writer) error { return results.WriteFits(w, results.Fits(run)) }),
+		writeFile(filepath.Join(dir, evensName), func(w io.Writer) error { return results.WriteBreakEvens(w, results.BreakEvens(run)) }))
 	for range export {
 		err = errors.Join(err, writeFile(filepath.Join(dir, benchfmtName), func(w io.Writer) error { return results.WriteBenchfmt(w, run) }))
 	}
