@@ -27,8 +27,10 @@ type Contract struct {
 	Command            func() *exec.Cmd // starts this test binary so that it calls ServeMain
 	// Expect says what the machine is known to answer. nil: a refusal skips the case, see SkipIfUnsupported.
 	Expect func(p share.Path, allocator string) Expectation
-	Sizes  []int64  // of shared buffers, bytes; nil: DefaultSizes
-	Once   []string // paths whose buffers a process can import only once at a time
+	Sizes  []int64 // of shared buffers, bytes; nil: DefaultSizes
+	// Steps is told, once for each path and allocator, what both ends recorded in one cycle, in order; may be nil.
+	Steps func(path, allocator string, spans []share.Span)
+	Once  []string // paths whose buffers a process can import only once at a time
 }
 
 // DefaultSizes are sizes that are no multiple of 8, of 16, of a page or of a granule, and some that are.
@@ -106,12 +108,17 @@ type contractRun struct {
 	exp        share.Exporter
 	allocator  string
 	seed       uint64
+	steps      []share.Span // of the first cycle
 }
 
 func (r *contractRun) run() {
 	r.seed = 1
 	// The first cycle of a kind may make a library open or keep something for good.
-	if !r.cycle(r.c.Sizes[0], 0) {
+	granted := r.cycle(r.c.Sizes[0], 0)
+	if r.c.Steps != nil {
+		r.c.Steps(r.exp.Path.Name, r.allocator, r.steps)
+	}
+	if !granted {
 		return
 	}
 	for _, size := range r.c.Sizes {
@@ -257,6 +264,9 @@ func closeHandle(h share.Handle) {
 // all in order and successful.
 func (r *contractRun) spans(p *reply, what string, phases ...share.Phase) {
 	r.t.Helper()
+	if what == "use" || what == "unmap" || what == "release" {
+		r.note(p) // the others are noted where they are judged
+	}
 	last, found := int64(0), false
 	for _, s := range p.Spans {
 		found = found || s.Phase == phases[0]
@@ -276,11 +286,19 @@ func (r *contractRun) spans(p *reply, what string, phases ...share.Phase) {
 	}
 }
 
+// note keeps the spans of the first cycle.
+func (r *contractRun) note(p *reply) {
+	if r.seed == 3 {
+		r.steps = append(r.steps, p.Spans...)
+	}
+}
+
 // granted checks an answer against what the machine is known to answer, and whether a refusal argues for itself and was
 // recorded as one.
 func (r *contractRun) granted(p *reply, phases ...share.Phase) bool {
 	t := r.t
 	t.Helper()
+	r.note(p)
 	if p.Error != "" && !p.Refused {
 		t.Fatalf("%v: failed, which is neither yes nor no: %s", phases, p.Error)
 	}
