@@ -41,7 +41,7 @@ func (k *costly) left(r *Runner) float64 {
 	var n float64
 	for repeat := range r.Config.Repeats {
 		for _, p := range r.Plan.Cases() {
-			if p.Refuse != "" || r.Done[results.Key{Case: p.Case, Repeat: repeat}] {
+			if p.Refuse != "" || r.done(results.Key{Case: p.Case, Repeat: repeat}) {
 				continue
 			}
 			granted, known := k.granted[way(p.Case)]

@@ -28,7 +28,7 @@ type Runner struct {
 	Plan     *Plan
 	Launcher *Launcher
 	Record   func(results.CaseResult) error // keeps a finished case, durably: the journal's Append
-	Done     map[results.Key]bool           // cases that an earlier run has finished already
+	Done     map[results.Key]share.Status   // what the journal holds already, of a run that is resumed; see DoneOf
 	Events   func(Event)                    // told of progress; may be nil
 	// Suspects says what of the machine may be behind data that arrived wrong; may be nil.
 	Suspects func(producer, consumer share.DeviceInfo) string
@@ -69,7 +69,14 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 	r.started = time.Now()
 	r.Done = maps.Clone(r.Done)
 	if r.Done == nil {
-		r.Done = map[results.Key]bool{}
+		r.Done = map[results.Key]share.Status{}
+	}
+	r.order = len(r.Done)
+	for key, status := range r.Done {
+		if r.done(key) {
+			out.Counts[status]++
+			r.finished++
+		}
 	}
 	var err error
 	for repeat := 0; repeat < r.Config.Repeats && err == nil; repeat++ {
@@ -79,7 +86,7 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 			}
 		}
 	}
-	out.End = results.End{Outcome: "complete", Measured: r.finished, Finished: time.Now().UTC()}
+	out.End = results.End{Outcome: "complete", Measured: len(r.Done), Finished: time.Now().UTC()}
 	switch {
 	case err == nil:
 	case errors.Is(err, errTimeLimit):
@@ -109,6 +116,12 @@ func exitStatus(out Outcome, err error) int {
 	return 0
 }
 
+// done reports whether the journal has a case that need not be measured again.
+func (r *Runner) done(key results.Key) bool {
+	status, ok := r.Done[key]
+	return ok && status != share.StatusInterrupted
+}
+
 // total is the number of journal lines that the whole run comes to.
 func (r *Runner) total() int { return len(r.Plan.Cases()) * r.Config.Repeats }
 
@@ -123,8 +136,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 	failures := 0
 	var startErr error
 	for _, p := range g.Cases {
-		if r.Done[results.Key{Case: p.Case, Repeat: repeat}] {
-			r.finished++
+		if r.done(results.Key{Case: p.Case, Repeat: repeat}) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -199,10 +211,10 @@ func (r *Runner) record(res *results.CaseResult, out *Outcome) error {
 	r.order++
 	out.Counts[res.Status]++
 	r.costly.note(res)
-	r.Done[res.Key()] = true
 	if err := r.Record(*res); err != nil {
 		return fmt.Errorf("%w: %w", errJournal, err)
 	}
+	r.Done[res.Key()] = res.Status
 	r.finished++
 	r.event(Event{Finished: res, Number: r.finished, Total: r.total()})
 	return nil
@@ -229,13 +241,11 @@ func unopened(p Planned, repeat int, err error) *results.CaseResult {
 	return res
 }
 
-// DoneOf lists what a journal that is to be resumed has finished: everything but what was interrupted.
-func DoneOf(run *results.Run) map[results.Key]bool {
-	done := map[results.Key]bool{}
+// DoneOf lists what the journal of a run that is to be resumed holds. What was interrupted is measured again.
+func DoneOf(run *results.Run) map[results.Key]share.Status {
+	done := map[results.Key]share.Status{}
 	for _, c := range run.Cases {
-		if c.Status != share.StatusInterrupted {
-			done[c.Key()] = true
-		}
+		done[c.Key()] = c.Status
 	}
 	return done
 }

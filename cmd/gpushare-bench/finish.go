@@ -90,7 +90,7 @@ func (a *app) writeFiles(dir string, run *results.Run, export, formats []string)
 		writeFile(filepath.Join(dir, samplesName), func(w io.Writer) error { return results.WriteSamples(w, run) }),
 		writeFile(filepath.Join(dir, fitsName), func(w io.Writer) error { return results.WriteFits(w, results.Fits(run)) }),
 		writeFile(filepath.Join(dir, evensName), func(w io.Writer) error { return results.WriteBreakEvens(w, results.BreakEvens(run)) }))
-	for range export {
+	if len(export) > 0 {
 		err = errors.Join(err, writeFile(filepath.Join(dir, benchfmtName), func(w io.Writer) error { return results.WriteBenchfmt(w, run) }))
 	}
 	_, perr := plots.Write(filepath.Join(dir, plotsDir), run, formats)

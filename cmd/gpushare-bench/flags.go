@@ -35,8 +35,13 @@ func (v *sizesValue) Set(s string) error {
 // sizeValue is a flag that takes one size; 0 is allowed.
 type sizeValue struct{ size *int64 }
 
-func (v *sizeValue) String() string { return "0" }
-func (v *sizeValue) Type() string   { return "size" }
+func (v *sizeValue) String() string {
+	if v.size == nil {
+		return ""
+	}
+	return strconv.FormatInt(*v.size, 10)
+}
+func (v *sizeValue) Type() string { return "size" }
 func (v *sizeValue) Set(s string) error {
 	if s == "0" {
 		*v.size = 0
@@ -82,8 +87,13 @@ func parsePercent(s string) (float64, error) {
 // intsValue is a flag that takes a list of whole numbers.
 type intsValue struct{ list *[]int }
 
-func (v *intsValue) String() string { return "" }
-func (v *intsValue) Type() string   { return "list" }
+func (v *intsValue) String() string {
+	if v.list == nil {
+		return ""
+	}
+	return strings.Join(decimals(*v.list), ",")
+}
+func (v *intsValue) Type() string { return "list" }
 func (v *intsValue) Set(s string) error {
 	*v.list = nil
 	for part := range strings.SplitSeq(s, ",") {
@@ -96,6 +106,14 @@ func (v *intsValue) Set(s string) error {
 	slices.Sort(*v.list)
 	*v.list = slices.Compact(*v.list)
 	return nil
+}
+
+func decimals(list []int) []string {
+	texts := make([]string, len(list))
+	for i, n := range list {
+		texts[i] = strconv.Itoa(n)
+	}
+	return texts
 }
 
 // sweepFlags is what sweep was asked for.
@@ -111,6 +129,7 @@ type sweepFlags struct {
 	json     string
 	export   []string
 	seedSet  bool
+	limitSet bool
 	sizes    []int64 // as given; Config.Sizes has the defaults filled in
 }
 
@@ -211,8 +230,26 @@ func (f *sweepFlags) checkWords() error {
 			return bench.Usagef("--export %q: not one of benchfmt", e)
 		}
 	}
-	if f.resume != "" && f.out != "" {
-		return bench.Usagef("--resume and --out exclude each other: a run is finished where it was begun")
+	return nil
+}
+
+// resumeFlags may be given with --resume; all others are taken from the run.
+var resumeFlags = []string{"resume", "time-limit", "progress", "json", "dry-run", "export"}
+
+// checkResumeFlags refuses flags that a run that is finished already has.
+func checkResumeFlags(fs *pflag.FlagSet) error {
+	if !fs.Changed("resume") {
+		return nil
+	}
+	var extra []string
+	fs.Visit(func(fl *pflag.Flag) {
+		if !slices.Contains(resumeFlags, fl.Name) {
+			extra = append(extra, "--"+fl.Name)
+		}
+	})
+	if len(extra) > 0 {
+		return bench.Usagef("--resume finishes a run where and as it was begun: leave out %s (only --%s may be given with it)",
+			strings.Join(extra, ", "), strings.Join(resumeFlags[1:], ", --"))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ const (
 	logVariable     = "GPUSHARE_TEST_LOG"     // file to which every worker appends its role
 	scriptVariable  = sharetest.ScriptVariable
 	scriptedBackend = "GPUSHARE_TEST_SCRIPTED" // set: memory and time are sharetest's
-	flipVariable    = "GPUSHARE_TEST_FLIP"     // role of the end that finds one byte flipped in its third cycle
+	flipVariable    = "GPUSHARE_TEST_FLIP"     // role of the end that finds one byte flipped in its second cycle
 )
 
 var update = flag.Bool("update", false, "write the golden texts of the scripts anew")
@@ -52,7 +52,7 @@ func logStart(path string) {
 	f.Close()
 }
 
-// flippingBackend hands out devices that flip one byte before the third verification.
+// flippingBackend hands out devices that flip one byte before the second verification.
 type flippingBackend struct{ share.Backend }
 
 type flippingDevice struct {
@@ -89,7 +89,7 @@ func (b flippingBackend) Importers() []share.Importer {
 
 func (d *flippingDevice) Verify(r share.Region, seed uint64) (share.Mismatch, error) {
 	d.verified++
-	if d.verified == 3 {
+	if d.verified == 2 {
 		b := make([]byte, 1)
 		if err := d.Peek(r, 1000, b); err != nil {
 			return share.Mismatch{}, err

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,8 @@ import (
 	"golang.org/x/tools/txtar"
 	"rsc.io/script"
 	"rsc.io/script/scripttest"
+
+	"gpushare-bench/results"
 )
 
 // TestScript runs testdata/script/*.txt: txtar archives whose comment is a script (package rsc.io/script). With -update
@@ -66,6 +69,9 @@ func runScript(t *testing.T, file string) {
 	e.Cmds["status"] = status(exe)
 	e.Cmds["refused"] = refused(exe)
 	e.Cmds["scrub"] = scrub()
+	e.Cmds["journal"] = journal()
+	e.Cmds["json"] = validJSON()
+	e.Cmds["truncate"] = truncate()
 	e.Cmds["golden"] = g.cmd()
 	e.Conds = scripttest.DefaultConds()
 	e.Conds["root"] = script.BoolCondition("tests run as root", os.Getuid() == 0)
@@ -186,6 +192,54 @@ func scrub() script.Cmd {
 				return nil, err
 			}
 			return nil, os.WriteFile(s.Path(args[2]), re.ReplaceAll(text, []byte(args[1])), 0o600)
+		})
+}
+
+// journal is the command that reads a run and wants N lines of N different cases, none of them damaged.
+func journal() script.Cmd {
+	return script.Command(script.CmdUsage{Summary: "read a run and want every case in it once", Args: "dir N"},
+		func(s *script.State, args ...string) (script.WaitFunc, error) {
+			if len(args) != 2 {
+				return nil, script.ErrUsage
+			}
+			run, err := results.Load(s.Path(args[0]))
+			if err != nil {
+				return nil, err
+			}
+			if want, err := strconv.Atoi(args[1]); err != nil || len(run.Cases) != want || len(run.Dropped) > 0 {
+				return nil, fmt.Errorf("%d cases, want %s; dropped: %q", len(run.Cases), args[1], run.Dropped)
+			}
+			return nil, nil
+		})
+}
+
+// validJSON is the command that wants a text to be one JSON value.
+func validJSON() script.Cmd {
+	return script.Command(script.CmdUsage{Summary: "want a file or stdout to be JSON", Args: "file"},
+		func(s *script.State, args ...string) (script.WaitFunc, error) {
+			if len(args) != 1 {
+				return nil, script.ErrUsage
+			}
+			text, err := textOf(s, args[0])
+			if err == nil && !json.Valid(text) {
+				err = fmt.Errorf("not JSON:\n%s", text)
+			}
+			return nil, err
+		})
+}
+
+// truncate is the command that cuts a file, as a crash of the machine might.
+func truncate() script.Cmd {
+	return script.Command(script.CmdUsage{Summary: "cut a file to N bytes", Args: "file N"},
+		func(s *script.State, args ...string) (script.WaitFunc, error) {
+			if len(args) != 2 {
+				return nil, script.ErrUsage
+			}
+			n, err := strconv.ParseInt(args[1], 10, 64)
+			if err == nil {
+				err = os.Truncate(s.Path(args[0]), n)
+			}
+			return nil, err
 		})
 }
 

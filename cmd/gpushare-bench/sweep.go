@@ -35,6 +35,10 @@ finished with --resume DIR.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.seedSet = cmd.Flags().Changed("seed")
+			if err := checkResumeFlags(cmd.Flags()); err != nil {
+				return err
+			}
+			f.limitSet = cmd.Flags().Changed("time-limit")
 			return a.sweep(cmd.Context(), f, argsOf(cmd))
 		},
 	}
@@ -42,10 +46,19 @@ finished with --resume DIR.`,
 	return cmd
 }
 
-// argsOf is the command line as it was typed, without the program's name, for the header.
+// argsOf is the command line for the header, without the program's name, such that parsing it again gives the same: a
+// list is one flag an element.
 func argsOf(cmd *cobra.Command) []string {
 	args := []string{cmd.Name()}
-	cmd.Flags().Visit(func(fl *pflag.Flag) { args = append(args, "--"+fl.Name+"="+fl.Value.String()) })
+	cmd.Flags().Visit(func(fl *pflag.Flag) {
+		values := []string{fl.Value.String()}
+		if list, ok := fl.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			args = append(args, "--"+fl.Name+"="+v)
+		}
+	})
 	return args
 }
 
@@ -75,7 +88,11 @@ func (a *app) resumeSweep(ctx context.Context, f *sweepFlags) error {
 		}
 	}
 	begun.Seed, begun.seedSet = run.Header.Seed, true
-	begun.resume, begun.progress, begun.json, begun.dryRun = f.resume, f.progress, f.json, f.dryRun
+	begun.resume, begun.out, begun.progress, begun.json, begun.dryRun = f.resume, "", f.progress, f.json, f.dryRun
+	begun.export = append(begun.export, f.export...)
+	if f.limitSet {
+		begun.TimeLimit = f.TimeLimit
+	}
 	if begun.backend == "auto" {
 		begun.backend = run.Header.Backend
 	}
