@@ -172,8 +172,13 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 			r.load = r.Load()
 		}
 		res, respawn, err := r.measure(ctx, e, g, p, repeat, limit, why)
-		if respawn {
+		switch {
+		case respawn:
 			e.kill()
+			e = nil
+		case res.Status == share.StatusFailed:
+			// A context may be beyond use after an error, and nobody tells: the next case gets fresh processes.
+			e.quit()
 			e = nil
 		}
 		if jerr := r.record(res, out); jerr != nil {
