@@ -158,6 +158,9 @@ func nameWays(ways []*Way) {
 	count := make(map[string]int)
 	for _, w := range ways {
 		w.Label = short(w.Case)
+		if strings.TrimSpace(plain(w.Label)) == "" {
+			w.Label = "(no name)"
+		}
 		count[w.Label]++
 	}
 	for _, w := range ways {
@@ -223,6 +226,9 @@ func (d *Data) Device(id string) (share.DeviceInfo, bool) {
 func (d *Data) machine() string {
 	h := &d.Run.Header
 	name := h.Host
+	if name == "" {
+		name = "unnamed machine"
+	}
 	counts := make(map[string]int)
 	var models []string
 	for _, dev := range h.Devices {

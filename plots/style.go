@@ -123,7 +123,24 @@ type style struct {
 	mark
 }
 
-func styleOf(c share.Case) style { return style{PathColor(c.Path), allocatorMark(c.Allocator)} }
+// shades lighten (above 0) or darken the path's colour for an allocator, so that the ways of one path differ a little in
+// colour too.
+var shades = map[string]float64{"pinned": -0.4, "async": 0.3, "vmm-rdma": -0.4, "vmm-host": 0.4, "managed": -0.2, "memfd-huge": 0.45,
+	"dma-heap": -0.4, "drm-dumb": 0.4}
+
+// WayColor is the colour of a way of sharing in all pictures: its path's, lightened or darkened for its allocator.
+func WayColor(c share.Case) color.NRGBA {
+	base, shade := PathColor(c.Path), shades[c.Allocator]
+	mix := func(v uint8) uint8 {
+		if shade < 0 {
+			return uint8(float64(v) * (1 + shade))
+		}
+		return uint8(float64(v) + (255-float64(v))*shade)
+	}
+	return color.NRGBA{mix(base.R), mix(base.G), mix(base.B), 255}
+}
+
+func styleOf(c share.Case) style { return style{WayColor(c), allocatorMark(c.Allocator)} }
 
 func (s style) line() draw.LineStyle {
 	return draw.LineStyle{Color: s.color, Width: 1.6, Dashes: s.dashes}

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"gpushare-bench/results"
+)
+
+func renderPage(t testing.TB, runs ...*results.Run) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Page(&b, runs); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPageOfNothing(t *testing.T) {
+	if err := Page(&bytes.Buffer{}, nil); !errors.Is(err, ErrNoRuns) {
+		t.Errorf("no runs: %v", err)
+	}
+	page := renderPage(t, &results.Run{})
+	for _, want := range []string{"did not end in order", "Everything that was planned was measured"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of an empty run lacks %q", want)
+		}
+	}
+}
+
+func TestPageAnswersInOrder(t *testing.T) {
+	page := renderPage(t, gpuRun(3, "", powers(2<<20, 32, 2)...))
+	at := 0
+	for _, question := range []string{"Which path should I use?", "What does a cycle cost, and where does the time go?", "How does each phase scale with size?",
+		"What bandwidth does the consumer get?", "All pairs: rows produce, columns consume", "What is behind the medians?", "When does sharing pay off?",
+		"What was not measured, and why", ">Warnings<", "The machine", "How it was measured", ">Again<"} {
+		i := strings.Index(page, question)
+		if i < at {
+			t.Errorf("%q is at %d, before what should precede it (%d)", question, i, at)
+		}
+		at = i
+	}
+	for _, want := range []string{"CUDA_ERROR_NOT_PERMITTED", "gpushare-bench sweep --backend cuda --pair all --seed 42", "4.82 TB/s"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// external matches what would make a browser ask for something.
+var external = regexp.MustCompile(`(?i)(src|href|action|data|poster|srcset)\s*=\s*["']?\s*(https?:|//|file:)|url\(|@import|<(iframe|object|embed|form|base)\b`)
+
+func TestPageIsSelfContained(t *testing.T) {
+	for name, run := range map[string]*results.Run{"host": hostRun(powers(4096, 16, 4)...), "gpu": gpuRun(2, "h200-580", 2<<20, 64<<20), "odd": oddRun()} {
+		page := renderPage(t, run)
+		if m := external.FindString(page); m != "" {
+			t.Errorf("%s: the page asks for something: %q", name, m)
+		}
+		if !strings.Contains(page, "Content-Security-Policy") {
+			t.Errorf("%s: no policy", name)
+		}
+	}
+}
+
+func TestHostileTextIsInert(t *testing.T) {
+	page := renderPage(t, oddRun())
+	body := page[strings.Index(page, "<body>"):]
+	if n := strings.Count(page, "<script"); n != 1 {
+		t.Errorf("%d script elements, want 1", n)
+	}
+	for _, bad := range []string{"<img", "<b>bold", "<i>key", "</script><script>", "\x1b", "\x00", "\u2028", "\u202e", "ZgotmplZ"} {
+		if strings.Contains(body, bad) {
+			i := strings.Index(body, bad)
+			t.Errorf("the page has %q: …%s…", bad, body[max(0, i-60):i+60])
+		}
+	}
+	if !strings.Contains(body, "&lt;img src=x onerror=alert(1)&gt;") {
+		t.Error("the host's name is not shown as text")
+	}
+}
+
+func TestPageHasSeveralRuns(t *testing.T) {
+	page := renderPage(t, hostRun(4096), gpuRun(1, "h200-580", 2<<20))
+	ids := regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(page, -1)
+	seen := map[string]bool{}
+	for _, m := range ids {
+		if seen[m[1]] {
+			t.Errorf("id %s twice", m[1])
+		}
+		seen[m[1]] = true
+	}
+	if !seen["run1"] || !seen["run2"] || !strings.Contains(page, `href="#run2"`) {
+		t.Error("the page does not lead to both runs")
+	}
+}
+
+// large is a run of a million samples.
+func large() *results.Run {
+	run := gpuRun(1, "", powers(4096, 2, 20)...)
+	total := 0
+	for i := range run.Cases {
+		for k := range run.Cases[i].Metrics {
+			total += len(run.Cases[i].Metrics[k].Samples)
+		}
+	}
+	n := noise(7)
+	for i := range run.Cases {
+		for k := range run.Cases[i].Metrics {
+			m := &run.Cases[i].Metrics[k]
+			base := m.Samples[0]
+			m.Samples = n.samples(base, len(m.Samples)*1_000_000/total+1)
+		}
+	}
+	return run
+}
+
+func TestAMillionSamplesFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("renders a page of a million samples: left out with -short")
+	}
+	run := large()
+	start := time.Now()
+	page := renderPage(t, run)
+	t.Logf("%d bytes in %s", len(page), time.Since(start))
+	if len(page) > 5_000_000 {
+		t.Errorf("the page has %d bytes, at most 5000000", len(page))
+	}
+	if !strings.Contains(page, "the points drawn are exact") {
+		t.Error("the page does not say that distributions are drawn through some points only")
+	}
+}
+
+func TestManyPairsFit(t *testing.T) {
+	if n := len(renderPage(t, gpuRun(8, "", powers(2<<20, 8, 3)...))); n > 5_000_000 {
+		t.Errorf("the page has %d bytes, at most 5000000", n)
+	}
+}
+
+func TestPicturesBeyondTheBudgetAreCounted(t *testing.T) {
+	budget := 1
+	r, err := newPageRun(hostRun(powers(4096, 4, 6)...), "run1", &budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.LeftOut == 0 {
+		t.Error("nothing was left out")
+	}
+	for name, part := range map[string][]alternative{"cycle": r.Cycles, "scaling": r.Scaling, "bandwidth": r.Bandwidth, "distribution": r.Spread} {
+		if len(part) != 1 || !part[0].Shown {
+			t.Errorf("%s: %d pictures, want the one that is shown first", name, len(part))
+		}
+	}
+}
+
+func BenchmarkPageOfAMillionSamples(b *testing.B) {
+	run := large()
+	for b.Loop() {
+		renderPage(b, run)
+	}
+}
