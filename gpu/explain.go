@@ -44,7 +44,7 @@ func (d *device) refusedImport(p *path, err error) error {
 
 // tooOld is the refusal of a driver that lacks a function.
 func tooOld(what string, err error) error {
-	return &share.Unsupported{Op: what, Answer: err, Hint: "a newer driver is needed"}
+	return &share.Unsupported{Op: what, Answer: err} // which says itself that a newer driver is needed
 }
 
 // circumstance is one line of the table from (call, answer) to a sentence that helps.
@@ -66,11 +66,16 @@ func allocatorIn(names ...string) func(*device, string) bool {
 	return func(_ *device, a string) bool { return slices.Contains(names, a) }
 }
 
+const (
+	noPeer        = "these two GPUs can't address each other's memory: see nvidia-smi topo -p2p r"
+	ipcNamespaces = "legacy IPC needs both processes in one PID and one IPC namespace, and the exporter alive"
+)
+
 // circumstances is searched from the top; the first line that fits speaks.
 var circumstances = []circumstance{
 	{"cuMemCreate", cuda.ErrorNotPermitted, attributeIs(cuda.AttributeHandleTypeFabric, 1),
 		"the attribute for fabric handles is 1, but no IMEX channel is open to this process: see /dev/nvidia-caps-imex-channels and nvidia-imex"},
-	{"cuMemCreate", cuda.ErrorNotPermitted, nil, "no IMEX channel is open to this process"},
+	{"", cuda.ErrorNotPermitted, nil, "no IMEX channel is open to this process: see /dev/nvidia-caps-imex-channels and nvidia-imex"},
 	{"cuMemCreate", cuda.ErrorInvalidValue, allocatorIn("vmm-host"), "this driver does not make shareable host memory at that place"},
 	{"cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, allocatorIn("pinned", "managed", "vmm-host"),
 		"this driver exports only device memory as dma-buf; host allocations need attribute HOST_ALLOC_DMA_BUF_SUPPORTED"},
@@ -80,13 +85,19 @@ var circumstances = []circumstance{
 	{"cuMemGetHandleForAddressRange", cuda.ErrorNotSupported, nil, "dma-buf export needs the open kernel module and Linux 5.12 or later"},
 	{"cuImportExternalMemory", cuda.ErrorNotSupported, nil,
 		"NVIDIA documents import of a dma-buf for Jetson Thor and later only (CUDA 13.0)"},
+	{"cuIpcGetMemHandle", cuda.ErrorNotSupported, nil, "legacy IPC is not there on integrated GPUs and on some MIG instances"},
 	{"cuIpcGetMemHandle", cuda.ErrorInvalidValue, allocatorIn("vmm", "vmm-rdma", "vmm-host", "vmm-unmapped"),
 		"legacy IPC handles exist for cuMemAlloc only; share VMM allocations with cumemmap"},
 	{"cuIpcGetMemHandle", cuda.ErrorInvalidValue, nil, "legacy IPC handles exist for cuMemAlloc memory only"},
 	{"cuIpcOpenMemHandle", cuda.ErrorInvalidContext, nil, "a legacy IPC handle can't be opened in the process that made it"},
+	{"cuIpcOpenMemHandle", cuda.ErrorInvalidValue, nil, ipcNamespaces},
+	{"cuIpcOpenMemHandle", cuda.ErrorInvalidHandle, nil, ipcNamespaces},
+	{"cuIpcOpenMemHandle", cuda.ErrorMapFailed, nil, ipcNamespaces},
 	{"cuMemExportToShareableHandle", cuda.ErrorInvalidValue, nil, "the allocation was made without this handle type"},
+	{"cuMemSetAccess", cuda.ErrorInvalidDevice, nil, noPeer},
+	{"cuMemPoolSetAccess", cuda.ErrorInvalidDevice, nil, noPeer},
 	{"", cuda.ErrorInvalidDevice, nil, "the exporter's GPU may not be visible to this process: compare CUDA_VISIBLE_DEVICES of both"},
-	{"", cuda.ErrorPeerAccessUnsupported, nil, "these two GPUs can't address each other's memory: see nvidia-smi topo -p2p r"},
+	{"", cuda.ErrorPeerAccessUnsupported, nil, noPeer},
 	{"cuMemAddressReserve", cuda.ErrorOutOfMemory, nil, "the address space is used up, not the memory: see ulimit -v and the number of live mappings"},
 	{"cuDevicePrimaryCtxRetain", cuda.ErrorDeviceUnavailable, attributeIs(cuda.AttributeComputeMode, int(cuda.ComputeModeExclusiveProcess)),
 		"the GPU is in compute mode EXCLUSIVE_PROCESS and another process has it; sharing needs two: nvidia-smi -c DEFAULT"},

@@ -65,6 +65,8 @@ func TestFaults(t *testing.T) {
 		{"cumemmap", "vmm", "producer:cuMemExportToShareableHandle@6=hang", share.StatusTimeout, "in export/cuMemExportToShareableHandle of the producer, cycle 1", "export", dies},
 		{"cuda-ipc", "device", "producer:cuMemFree@6=hang", share.StatusTimeout, "in release/cuMemFree of the producer", "release", dies},
 		{"cumemmap", "vmm", "consumer:kernel:read@110=hang", share.StatusTimeout, "of the consumer", "", dies},
+		// Work that is queued too late: the gate before it does not wait for ever.
+		{"cumemmap", "vmm", "consumer:cuEventRecord@75=slow:2500ms", share.StatusFailed, "the gate kernel reached its time limit", "", orderly},
 		// Processes that die.
 		{"cumemmap", "vmm", "producer:cuMemCreate@6=kill", share.StatusFailed, "producer was killed by signal 9 (killed) in allocate/cuMemCreate", "allocate", dies},
 		{"cumemmap", "vmm", "producer:cuMemExportToShareableHandle@6=crash", share.StatusFailed, "producer", "export", dies},
@@ -84,11 +86,15 @@ func TestFaults(t *testing.T) {
 		{"cuda-ipc", "device", "consumer:kernel:fill@7=corrupt", share.StatusCorrupt, "producer, after the consumer wrote back: 8 of ", "", orderly},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
-			if testing.Short() && strings.HasSuffix(c.fault, "=hang") {
-				t.Skip("waits for a timeout")
+			if testing.Short() && (strings.HasSuffix(c.fault, "=hang") || strings.Contains(c.fault, "=slow")) {
+				t.Skip("waits for seconds")
 			}
 			m := on(t, "h200-580", cudatest.Faults(c.fault))
-			run, out := sweep(t, threeCases(c.path, c.allocator))
+			cfg := threeCases(c.path, c.allocator)
+			if strings.Contains(c.fault, "=slow") {
+				cfg.CaseTimeout *= 10
+			}
+			run, out := sweep(t, cfg)
 			hit := theOnly(t, run, c.status)
 			if !strings.Contains(hit.Reason, c.reason) {
 				t.Errorf("reason %q does not contain %q", hit.Reason, c.reason)

@@ -1,0 +1,148 @@
+package gpu_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gpushare-bench/cuda/cudatest"
+	"gpushare-bench/results"
+	"gpushare-bench/share"
+)
+
+// summary is a line for each case: path, allocator and status, sorted.
+func summary(run *results.Run) []string {
+	var lines []string
+	for _, c := range run.Cases {
+		lines = append(lines, fmt.Sprintf("%s/%s %s", c.Case.Path, c.Case.Allocator, c.Status))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// TestSweep measures all paths with everything that a case can ask for: a cold cache, an offset that is no multiple of 16,
+// other mappings kept alive, pidfd.
+func TestSweep(t *testing.T) {
+	name := "new-driver"
+	if onReal() {
+		name = realMachine()
+	}
+	m := on(t, name)
+	c := config()
+	c.Offset, c.Live = 1<<20+8, []int{2}
+	c.Caches = []string{share.CacheCold}
+	c.Transports = []string{"all"}
+	c.MinSamples, c.MaxSamples = 2, 2
+	run, out := sweep(t, c)
+	if !onReal() && (out.Counts[share.StatusOK] == 0 || out.Counts[share.StatusFailed]+out.Counts[share.StatusCorrupt]+out.Counts[share.StatusTimeout] > 0) {
+		t.Errorf("outcome %+v", out)
+	}
+	if fabric := slices.Contains(summary(run), "fabric/vmm ok"); !onReal() && !fabric {
+		t.Error("fabric was not measured")
+	}
+	for _, x := range run.Cases {
+		switch x.Status {
+		case share.StatusFailed, share.StatusCorrupt, share.StatusTimeout:
+			t.Errorf("%v: %s: %s", x.Case, x.Status, x.Reason)
+		case share.StatusOK:
+			for _, name := range []string{"allocate", "export", "transfer", "map", "first_touch", "unmap", "release", share.Setup,
+				"kernel/read", "kernel/write", "kernel/copy", "kernel/memcpy", "kernel/chase"} {
+				if !slices.ContainsFunc(x.Metrics, func(m results.Metric) bool { return m.Name == name && len(m.Samples) > 0 }) {
+					t.Errorf("%v: no samples of %s", x.Case, name)
+				}
+			}
+		case share.StatusPartial:
+			if !slices.ContainsFunc(x.Metrics, func(m results.Metric) bool { return m.Name == "export" && len(m.Samples) > 0 }) {
+				t.Errorf("%v: the export was not measured", x.Case)
+			}
+		}
+	}
+	m.check(t, cudatest.Exception{Class: cudatest.Refused})
+}
+
+// TestVisibleDevices shows processes that see different GPUs: devices are matched by UUID, whatever their ordinals are.
+func TestVisibleDevices(t *testing.T) {
+	needEmulated(t)
+	for _, c := range []struct {
+		pair   string
+		status share.Status
+		reason []string
+	}{
+		{"3:3", share.StatusOK, nil}, // ordinal 1 in the producer, 0 in the consumer
+		{"2:2", share.StatusUnsupported, []string{"consumer", "find GPU GPU-e3000000-0000-4000-8000-000000000003", "sees 1 GPU(s) [GPU-e3000000-0000-4000-8000-000000000004]", `CUDA_VISIBLE_DEVICES is "3"`}},
+		{"2:3", share.StatusPartial, []string{"CUDA_ERROR_INVALID_DEVICE (101)", "the exporter's GPU may not be visible to this process"}},
+	} {
+		t.Run(c.pair, func(t *testing.T) {
+			m := on(t, "eight-h200")
+			if got := m.profile.Devices[2].UUID; !strings.HasSuffix(got, "3") {
+				t.Fatalf("the third GPU is %s", got)
+			}
+			cfg := config()
+			cfg.Pairs = []string{c.pair}
+			cfg.Paths, cfg.Allocators = []string{"cumemmap", "cuda-ipc"}, []string{"vmm", "device"}
+			cfg.ProducerEnv, cfg.ConsumerEnv = []string{"CUDA_VISIBLE_DEVICES=2,3"}, []string{"CUDA_VISIBLE_DEVICES=3"}
+			run, _ := sweep(t, cfg)
+			for _, x := range run.Cases {
+				if x.Case.Path == "cuda-ipc" && x.Case.Allocator == "vmm" {
+					continue
+				}
+				if x.Status != c.status {
+					t.Errorf("%v: %s, want %s: %s", x.Case, x.Status, c.status, x.Reason)
+				}
+				for _, r := range c.reason {
+					if !strings.Contains(x.Reason, r) {
+						t.Errorf("%v: reason %q does not contain %q", x.Case, x.Reason, r)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestExclusive shows a GPU that one process keeps for itself.
+func TestExclusive(t *testing.T) {
+	needEmulated(t)
+	on(t, "exclusive")
+	run, out := sweep(t, config())
+	if len(run.Cases) == 0 || out.Counts[share.StatusUnsupported] != len(run.Cases) || out.End.ExitStatus != 3 {
+		t.Errorf("outcome %+v", out)
+	}
+	for _, x := range run.Cases {
+		if !strings.Contains(x.Reason, "cuDevicePrimaryCtxRetain(device 0): CUDA_ERROR_DEVICE_UNAVAILABLE (46); the GPU is in compute mode EXCLUSIVE_PROCESS") {
+			t.Errorf("%v: %s", x.Case, x.Reason)
+		}
+	}
+}
+
+// TestMissingFunctions shows drivers that lack one function: the case names it, and other paths are measured.
+func TestMissingFunctions(t *testing.T) {
+	needEmulated(t)
+	for _, c := range []struct{ function, path, allocator string }{
+		{"cuMemImportFromShareableHandle", "cumemmap", "vmm"},
+		{"cuMemPoolImportPointer", "mempool", "pool"},
+		{"cuIpcOpenMemHandle_v2", "cuda-ipc", "device"},
+		{"cuImportExternalMemory", "opaque-fd", "vmm"},
+		{"cuMemAllocAsync", "staged", "async"},
+		{"cuMemSetAccess", "staged", "vmm"},
+	} {
+		t.Run(c.function, func(t *testing.T) {
+			m := on(t, "h200-580", cudatest.Without(c.function))
+			cfg := config()
+			cfg.Paths, cfg.Allocators = []string{c.path, "staged"}, []string{c.allocator, "managed"}
+			run, _ := sweep(t, cfg)
+			for _, x := range run.Cases {
+				name := strings.TrimSuffix(c.function, "_v2")
+				switch {
+				case x.Case.Path == c.path && x.Case.Allocator == c.allocator:
+					if x.Status != share.StatusUnsupported || !strings.Contains(x.Reason, name+": this driver does not have the function") || strings.Count(x.Reason, "newer driver is needed") != 1 {
+						t.Errorf("%v: %s: %s", x.Case, x.Status, x.Reason)
+					}
+				case x.Case.Path == "staged" && x.Case.Allocator == "managed" && x.Status != share.StatusOK:
+					t.Errorf("%v: %s: %s", x.Case, x.Status, x.Reason)
+				}
+			}
+			m.check(t, cudatest.Exception{Class: cudatest.Refused})
+		})
+	}
+}
