@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"gpushare-bench/bench/worker"
 	"gpushare-bench/cuda/cudatest"
 	"gpushare-bench/gpu"
+	"gpushare-bench/host"
 	"gpushare-bench/results"
 	"gpushare-bench/share"
 	"gpushare-bench/share/sharetest"
@@ -19,7 +21,7 @@ import (
 // The test binary is its own worker.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		if err := worker.Main(context.Background(), []share.Backend{gpu.Backend{}}); err != nil {
+		if err := worker.Main(context.Background(), []share.Backend{gpu.Backend{}, host.Backend{}}); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
 			os.Exit(1)
 		}
@@ -96,6 +98,7 @@ func config() *bench.Config {
 // sweep measures a plan between real processes and returns the journal as read back.
 func sweep(t *testing.T, c *bench.Config) (*results.Run, bench.Outcome) {
 	t.Helper()
+	sharetest.BalanceFDs(t)
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +115,15 @@ func sweep(t *testing.T, c *bench.Config) (*results.Run, bench.Outcome) {
 	if real := inv.Emulated == ""; real != onReal() {
 		t.Fatalf("emulated machine %q", inv.Emulated)
 	}
-	plan, err := bench.NewPlan(c, []bench.Site{{Backend: gpu.Backend{}, Inventory: inv}})
+	sites := []bench.Site{{Backend: gpu.Backend{}, Inventory: inv}}
+	if strings.Contains(strings.Join(c.Pairs, " "), "cpu") {
+		cpu, _, err := l.Probe(t.Context(), "host")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sites = append(sites, bench.Site{Backend: host.Backend{}, Inventory: cpu})
+	}
+	plan, err := bench.NewPlan(c, sites)
 	if err != nil {
 		t.Fatal(err)
 	}
