@@ -38,6 +38,7 @@ type Launcher struct {
 // fork runs cmd.Start on the launcher's thread.
 func (l *Launcher) fork(cmd *exec.Cmd) error {
 	l.once.Do(func() {
+		keepDescriptors()
 		l.starts = make(chan func())
 		go func() {
 			lockThread()
@@ -116,6 +117,7 @@ func (l *Launcher) start(env []string, roles ...role) (ps []*process, err error)
 	c.cmd.Env = append(workerEnv(os.Environ()), fmt.Sprintf("%s=%d", worker.EndsVariable, len(roles)), "GPUSHARE_ROLE="+roles[0].name)
 	c.cmd.Env = append(c.cmd.Env, env...)
 	c.cmd.Stderr, c.cmd.ExtraFiles, c.cmd.SysProcAttr = c.stderr, extra, sysProcAttr(l.Isolate)
+	c.cmd.WaitDelay = time.Second // a grandchild that keeps standard error open does not keep the run
 	if err := l.fork(c.cmd); err != nil {
 		hint := ""
 		if len(l.Isolate) > 0 {
@@ -151,21 +153,33 @@ func (p *process) ask(req *worker.Request, deadline time.Time) (*worker.Reply, e
 	return &rep, nil
 }
 
+// killGrace bounds the wait for a killed process. One that sleeps in the kernel, in a driver that does not come back, dies
+// only when that does; the run goes on without it.
+const killGrace = 10 * time.Second
+
 // kill ends the process and waits for it.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
-	<-p.exited
+	p.await(killGrace)
 	p.release()
+}
+
+// await reports whether the process ends in time.
+func (p *process) await(d time.Duration) bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(d):
+		return false
+	}
 }
 
 // quit closes the control socket, which asks the process to end in order, and kills it if it does not within the grace.
 func (p *process) quit(grace time.Duration) {
 	p.control.Close()
-	select {
-	case <-p.exited:
-	case <-time.After(grace):
+	if !p.await(grace) {
 		_ = p.cmd.Process.Kill()
-		<-p.exited
+		p.await(killGrace)
 	}
 	p.release()
 }
@@ -195,9 +209,7 @@ func (p *process) place() string {
 
 // died says how the process ended, or "" if it is alive.
 func (p *process) died() string {
-	select {
-	case <-p.exited:
-	case <-time.After(200 * time.Millisecond): // its socket may close a moment before it can be waited for
+	if !p.await(200 * time.Millisecond) { // its socket may close a moment before it can be waited for
 		return ""
 	}
 	s := fmt.Sprintf("%s exited", p.role)
@@ -269,25 +281,31 @@ func (l *Launcher) Probe(ctx context.Context, backend string) (share.Inventory, 
 	return *rep.Inventory, overhead, nil
 }
 
-// lastWords keeps the end of what a process wrote to standard error.
+// lastWords keeps the beginning and the end of what a process wrote to standard error: a crash names its cause first.
 type lastWords struct {
-	mu  sync.Mutex
-	buf []byte
+	mu         sync.Mutex
+	head, tail []byte
 }
 
 func (l *lastWords) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.buf = append(l.buf, b...)
-	if n := len(l.buf) - stderrKept; n > 0 {
-		l.buf = append(l.buf[:0], l.buf[n:]...)
+	n := min(len(b), stderrKept/2-len(l.head))
+	l.head = append(l.head, b[:n]...)
+	l.tail = append(l.tail, b[n:]...)
+	if cut := len(l.tail) - stderrKept/2; cut > 0 {
+		l.tail = append(l.tail[:0], l.tail[cut:]...)
 	}
 	return len(b), nil
 }
 
-// String is what was kept, as one line.
+// String is what was kept, as one line. Of a crash of Go code it is the cause without the stacks.
 func (l *lastWords) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Join(strings.Fields(string(l.buf)), " ")
+	cause, _, crash := strings.Cut(string(l.head), "\n\ngoroutine ")
+	if !crash {
+		cause += string(l.tail)
+	}
+	return strings.Join(strings.Fields(cause), " ")
 }

@@ -24,6 +24,7 @@ const (
 	WarnScaling    = "cpu-scaling"  // the processors' frequency is scaled
 	WarnBusy       = "busy-machine" // the hypervisor took processor time away
 	WarnIdle       = "idle-wake"    // transfer follows how long the receiver slept
+	WarnStalled    = "stalled"      // one sample took so long that the process or the machine must have been stopped
 )
 
 // stealLimit is the share of processor time that may be stolen without a warning.
@@ -31,6 +32,12 @@ const stealLimit = 0.02
 
 // tickLimit is the number of clock ticks a median must have for the clock not to matter at 2 % precision.
 const tickLimit = 50
+
+// A sample above both is marked: no sharing call takes so much longer than it usually does.
+const (
+	stallNs     = 100e6
+	stallFactor = 50
+)
 
 // warnings judges the samples of a case.
 func (r *Runner) warnings(res *results.CaseResult) []results.Warning {
@@ -40,7 +47,7 @@ func (r *Runner) warnings(res *results.CaseResult) []results.Warning {
 	}
 	for i := range res.Metrics {
 		if m := &res.Metrics[i]; !isStep(m.Name) && len(m.Samples) > 0 {
-			r.metricWarnings(m, warn)
+			r.metricWarnings(m, res.Case.Size, warn)
 			r.cacheWarning(res, m, warn)
 		}
 	}
@@ -53,8 +60,8 @@ func (r *Runner) warnings(res *results.CaseResult) []results.Warning {
 
 type warnFunc func(code, metric, format string, args ...any)
 
-// metricWarnings judges one metric by itself.
-func (r *Runner) metricWarnings(m *results.Metric, warn warnFunc) {
+// metricWarnings judges one metric of a case of size bytes by itself.
+func (r *Runner) metricWarnings(m *results.Metric, size int64, warn warnFunc) {
 	n := len(m.Samples)
 	s, err := stats.Summarize(m.Samples)
 	if err != nil {
@@ -80,9 +87,20 @@ func (r *Runner) metricWarnings(m *results.Metric, warn warnFunc) {
 	if d, err := stats.FindModes(m.Samples); err == nil && d.Bimodal() {
 		warn(WarnBimodal, m.Name, "the samples fall into two groups around %.4g and %.4g %s; the median may lie in either (see the distribution)", d.Low, d.High, m.Unit)
 	}
+	if longest, times := stall(m.Unit, s, size); longest > stallNs && times > stallFactor {
+		warn(WarnStalled, m.Name, "one sample took %.2g s, %.0f times the median: the process or the machine was stopped, or very busy, for a while", longest/1e9, times)
+	}
 	if m.Unit == results.Nanoseconds && s.Tick > 1 && s.Median < tickLimit*s.Tick {
 		warn(WarnCoarse, m.Name, "the clock's step of %.0f ns is %.1f %% of the median", s.Tick, 100*s.Tick/s.Median)
 	}
+}
+
+// stall is the time of the longest sample, in nanoseconds, and how many times the median that is.
+func stall(unit string, s stats.Summary, size int64) (longest, times float64) {
+	if unit == results.BytesPerSecond {
+		return float64(size) / s.Min * 1e9, s.Median / s.Min
+	}
+	return s.Max, s.Max / s.Median
 }
 
 // cacheWarning marks a bandwidth that the memory cannot have.

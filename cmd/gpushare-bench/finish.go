@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 
@@ -53,8 +54,9 @@ func (a *app) printPlan(f *sweepFlags, p *bench.Plan) error {
 }
 
 // summarise writes every file that is made from the journal, and tells what was found.
-func (a *app) summarise(dir string, f *sweepFlags, j *results.Journal) error {
-	run, err := results.Load(j.Path())
+// lost are journal lines that could not be written; they count.
+func (a *app) summarise(dir string, f *sweepFlags, lost []byte) error {
+	run, err := loadWith(dir, lost)
 	if err != nil {
 		return fmt.Errorf("read back what was measured: %w", err)
 	}
@@ -63,7 +65,11 @@ func (a *app) summarise(dir string, f *sweepFlags, j *results.Journal) error {
 		out = a.stderr // standard output is the JSON's alone
 	}
 	// The files first: whoever reads the table may stop reading (sweep | head).
-	err = a.writeFiles(dir, run, f.export, []string{"png"})
+	files := strings.Join([]string{pageName, results.JournalName, summaryName, samplesName, plotsDir + "/"}, ", ")
+	if err = a.writeFiles(dir, run, f.export, []string{"png"}); err != nil {
+		files = results.JournalName
+		err = fmt.Errorf("%w\nthe journal has everything: make %s writable again, then make the files with: gpushare-bench report %s", err, dir, dir)
+	}
 	write := func(w io.Writer) error { return writeJSON(w, run) }
 	switch f.json {
 	case "":
@@ -73,7 +79,7 @@ func (a *app) summarise(dir string, f *sweepFlags, j *results.Journal) error {
 		err = errors.Join(err, writeFile(f.json, write))
 	}
 	err = errors.Join(err, report.Summary(out, run, a.tableOptions(out)))
-	fmt.Fprintf(a.stderr, "\nresults in %s: %s, %s, %s, %s, %s/\n", dir, pageName, results.JournalName, summaryName, samplesName, plotsDir)
+	fmt.Fprintf(a.stderr, "\nresults in %s: %s\n", dir, files)
 	return err
 }
 
@@ -93,16 +99,24 @@ func (a *app) writeFiles(dir string, run *results.Run, export, formats []string)
 	if len(export) > 0 {
 		err = errors.Join(err, writeFile(filepath.Join(dir, benchfmtName), func(w io.Writer) error { return results.WriteBenchfmt(w, run) }))
 	}
-	_, perr := plots.Write(filepath.Join(dir, plotsDir), run, formats)
-	return errors.Join(err, perr,
+	return errors.Join(err, writePlots(filepath.Join(dir, plotsDir), run, formats),
 		writeFile(filepath.Join(dir, pageName), func(w io.Writer) error { return report.Page(w, []*results.Run{run}) }))
+}
+
+// writePlots draws the pictures. A link that stands where their directory belongs is not followed.
+func writePlots(dir string, run *results.Run, formats []string) error {
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("write pictures: %s is no directory (%v); remove it", dir, info.Mode().Type())
+	}
+	_, err := plots.Write(dir, run, formats)
+	return err
 }
 
 // writeFile writes under a temporary name and renames, so that a file is whole or absent and no link is followed.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, plain(err))
 	}
 	defer func() {
 		if err != nil {

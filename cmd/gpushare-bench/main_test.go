@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
+	"strconv"
+	"syscall"
 	"testing"
 
 	"gpushare-bench/share"
@@ -16,6 +19,8 @@ const (
 	logVariable     = "GPUSHARE_TEST_LOG"     // file to which every worker appends its role
 	scriptVariable  = sharetest.ScriptVariable
 	scriptedBackend = "GPUSHARE_TEST_SCRIPTED" // set: memory and time are sharetest's
+	sizeVariable    = "GPUSHARE_TEST_FSIZE"    // the runner's limit of file sizes, in bytes
+	filesVariable   = "GPUSHARE_TEST_NOFILE"   // limit of open files, of runner and workers
 	flipVariable    = "GPUSHARE_TEST_FLIP"     // role of the end that finds one byte flipped in its second cycle
 )
 
@@ -26,6 +31,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(programVariable) == "" {
 		os.Exit(m.Run())
 	}
+	limit(syscall.RLIMIT_NOFILE, filesVariable, true)
+	limit(syscall.RLIMIT_FSIZE, sizeVariable, len(os.Args) < 2 || os.Args[1] != "worker")
 	if path := os.Getenv(logVariable); path != "" && len(os.Args) > 1 && os.Args[1] == "worker" {
 		logStart(path)
 	}
@@ -44,12 +51,35 @@ func TestMain(m *testing.M) {
 func logStart(path string) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err == nil {
-		_, err = f.WriteString(os.Getenv("GPUSHARE_ROLE") + "\n")
+		_, err = fmt.Fprintln(f, os.Getenv("GPUSHARE_ROLE"), os.Getpid())
 	}
 	if err != nil {
 		panic(err)
 	}
 	f.Close()
+}
+
+// limit sets a resource limit to the number in an environment variable, or takes it away again.
+func limit(resource int, variable string, set bool) {
+	text := os.Getenv(variable)
+	if text == "" {
+		return
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	var l syscall.Rlimit
+	if err == nil {
+		err = syscall.Getrlimit(resource, &l)
+	}
+	l.Cur = l.Max
+	if set {
+		l.Cur = n
+	}
+	if err == nil {
+		err = syscall.Setrlimit(resource, &l)
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 // flippingBackend hands out devices that flip one byte before the second verification.

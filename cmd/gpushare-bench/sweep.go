@@ -139,11 +139,14 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 	r.Events = p.event
 	out, runErr := r.Run(ctx)
 	p.finish()
-	if err := journal.Finish(out.End); err != nil {
-		runErr = errors.Join(runErr, err)
+	finishErr := journal.Finish(out.End)
+	lost := lostLines(runErr, finishErr)
+	runErr = errors.Join(runErr, finishErr)
+	if len(lost) > 0 {
+		runErr = errors.Join(runErr, keepLines(journal.Path(), lost))
 	}
 	status := out.End.ExitStatus
-	if err := a.summarise(dir, f, journal); err != nil {
+	if err := a.summarise(dir, f, lost); err != nil {
 		runErr = errors.Join(runErr, err)
 		status = max(status, exitFailure)
 	}

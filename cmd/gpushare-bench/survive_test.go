@@ -1,0 +1,441 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gpushare-bench/bench"
+	"gpushare-bench/results"
+	"gpushare-bench/share"
+)
+
+// The runner is killed while a call hangs: the workers die with it, the journal is whole, and the run can be finished.
+func TestRunnerKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := append(slices.Clone(scripted), "--size", "4KiB:64KiB", "--min-samples", "2", "--max-samples", "2")
+	// Each case has 3 cycles, so the fifth cycle is in the second case.
+	s := startSweep(t, dir, []string{scriptVariable + "=consumer:map@4=hang"}, args...)
+	s.measured(1)
+	pids := s.workers(2)
+	send(t, s.cmd.Process.Pid, syscall.SIGKILL)
+	if status := s.wait(); status != -1 {
+		t.Fatalf("exit status %d of a killed process", status)
+	}
+	gone(t, pids)
+	run := load(t, filepath.Join(dir, "run"))
+	before := len(run.Cases)
+	if run.End != nil || before == 0 || before > 4 {
+		t.Errorf("%d cases, end %+v; want some cases and no end", before, run.End)
+	}
+	s = startSweep(t, dir, nil, "sweep", "--resume", "run")
+	if status := s.wait(); status != 0 {
+		t.Fatalf("resume: exit status %d\n%s", status, &s.stderr)
+	}
+	everyCaseOnce(t, filepath.Join(dir, "run"), 5, share.StatusOK)
+	if n := strings.Count(s.stderr.String(), ": ok"); n != 5-before {
+		t.Errorf("resume measured %d cases, want the %d that were left:\n%s", n, 5-before, &s.stderr)
+	}
+}
+
+// A signal ends a run in order, also while a call hangs: what was measured is written, and the status says 130.
+func TestInterrupted(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s := startSweep(t, dir, []string{scriptVariable + "=consumer:map@4=hang"}, append(slices.Clone(scripted), "--size", "4KiB:64KiB", "--min-samples", "2", "--max-samples", "2")...)
+			s.measured(1)
+			pids := s.workers(2)
+			send(t, s.cmd.Process.Pid, sig)
+			if status := s.wait(); status != exitInterrupted {
+				t.Fatalf("exit status %d, want %d\n%s", status, exitInterrupted, &s.stderr)
+			}
+			gone(t, pids)
+			run := load(t, filepath.Join(dir, "run"))
+			if run.End == nil || run.End.Outcome != "interrupted" || run.End.ExitStatus != exitInterrupted {
+				t.Errorf("end %+v", run.End)
+			}
+			if !strings.Contains(s.stderr.String(), "finish the run with: gpushare-bench sweep --resume run") {
+				t.Errorf("no word about how to go on:\n%s", &s.stderr)
+			}
+			if !strings.Contains(s.stdout.String(), "fake file") {
+				t.Errorf("no table of what was measured:\n%s", &s.stdout)
+			}
+			for _, name := range []string{summaryName, samplesName, pageName} {
+				if _, err := os.Stat(filepath.Join(dir, "run", name)); err != nil {
+					t.Error(err)
+				}
+			}
+			s = startSweep(t, dir, nil, "sweep", "--resume", "run")
+			if status := s.wait(); status != 0 {
+				t.Fatalf("resume: exit status %d\n%s", status, &s.stderr)
+			}
+			everyCaseOnce(t, filepath.Join(dir, "run"), 5, share.StatusOK)
+		})
+	}
+}
+
+// A second signal ends the run at once; the journal is whole all the same.
+func TestInterruptedTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := startSweep(t, dir, []string{scriptVariable + "=consumer:map@4=hang"}, append(slices.Clone(scripted), "--size", "4KiB:64KiB", "--min-samples", "2", "--max-samples", "2")...)
+	s.measured(1)
+	pids := s.workers(2)
+	send(t, s.cmd.Process.Pid, syscall.SIGINT)
+	ended := false
+	for range 400 { // the first one may end it in order before the second is there
+		select {
+		case err := <-s.done:
+			s.done <- err
+			ended = true
+		default:
+			_ = s.cmd.Process.Signal(syscall.SIGINT)
+			time.Sleep(5 * time.Millisecond)
+		}
+		if ended {
+			break
+		}
+	}
+	if status := s.wait(); status != -1 && status != exitInterrupted {
+		t.Errorf("exit status %d\n%s", status, &s.stderr)
+	}
+	gone(t, pids)
+	load(t, filepath.Join(dir, "run"))
+}
+
+// A full disk ends the run and loses nothing: all that was measured is on the screen, the line that did not fit is kept
+// elsewhere, and the run can be finished.
+func TestDiskFull(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		limit int // bytes that fit; 0: a file system of that size
+	}{{"file size limit", 12000}, {"file system", 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var env []string
+			want := "file too large"
+			if c.limit > 0 {
+				env = []string{sizeVariable + "=" + strconv.Itoa(c.limit)}
+			} else {
+				if os.Getuid() != 0 {
+					t.Skip("only root can mount a small file system; the limit of file sizes has been tested")
+				}
+				small := filepath.Join(dir, "run")
+				if err := os.Mkdir(small, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=16k,mode=755"); err != nil {
+					t.Skipf("mount a tmpfs: %v: this machine does not let its root mount", err)
+				}
+				t.Cleanup(func() { _ = syscall.Unmount(small, syscall.MNT_DETACH) })
+				want = "no space left on device"
+			}
+			s := startSweep(t, dir, env, append(slices.Clone(scripted), "--size", "4KiB:2MiB")...)
+			if status := s.wait(); status != exitFailure {
+				t.Fatalf("exit status %d, want %d\n%s%s", status, exitFailure, &s.stdout, &s.stderr)
+			}
+			text := s.stderr.String()
+			if !strings.Contains(text, want) {
+				t.Errorf("standard error does not say %q:\n%s", want, text)
+			}
+			if strings.Contains(text, "goroutine ") {
+				t.Errorf("a crash:\n%s", text)
+			}
+			_, rest, ok := strings.Cut(text, "are kept: cat ")
+			kept, _, ok2 := strings.Cut(rest, " >> run/run.jsonl\n")
+			if !ok || !ok2 {
+				t.Fatalf("nothing about what was measured:\n%s", text)
+			}
+			if !strings.Contains(s.stdout.String(), "fake file") {
+				t.Errorf("no table of what was measured:\n%s", &s.stdout)
+			}
+			run := filepath.Join(dir, "run")
+			before := load(t, run)
+			if c.limit == 0 {
+				if err := syscall.Mount("tmpfs", run, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			journal, err := os.OpenFile(filepath.Join(run, results.JournalName), os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines, err := os.ReadFile(kept)
+			if err == nil {
+				_, err = journal.Write(lines)
+			}
+			if err = errors.Join(err, journal.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if after := load(t, run); len(after.Cases) != len(before.Cases)+1 {
+				t.Errorf("%d cases with the lines that were kept, %d without", len(after.Cases), len(before.Cases))
+			}
+			s = startSweep(t, dir, nil, "sweep", "--resume", "run")
+			if status := s.wait(); status != 0 {
+				t.Fatalf("resume: exit status %d\n%s", status, &s.stderr)
+			}
+			everyCaseOnce(t, run, 10, share.StatusOK)
+		})
+	}
+}
+
+// Where nothing can be saved at all, the table is on the screen still.
+func TestNowhereToSave(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := startSweep(t, dir, []string{sizeVariable + "=12000", "TMPDIR=" + filepath.Join(dir, "none")},
+		append(slices.Clone(scripted), "--size", "4KiB:2MiB", "--producer-env", "TMPDIR="+t.TempDir())...)
+	if status := s.wait(); status != exitFailure {
+		t.Errorf("exit status %d", status)
+	}
+	if !strings.Contains(s.stderr.String(), "TMPDIR says where") || !strings.Contains(s.stdout.String(), "fake file") {
+		t.Errorf("standard output:\n%s\nstandard error:\n%s", &s.stdout, &s.stderr)
+	}
+}
+
+// No directory is left behind by a run that could not even begin its journal.
+func TestDiskFullAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := startSweep(t, dir, []string{sizeVariable + "=100"}, append(slices.Clone(scripted), "--out", "new/run")...)
+	if status := s.wait(); status != exitFailure {
+		t.Errorf("exit status %d\n%s", status, &s.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new")); err == nil {
+		t.Error("a directory was left behind")
+	}
+}
+
+// The directory becomes read-only during the run: the journal, which is open, goes on; the files that can't be made are
+// named, the table is shown, and the files can be made later.
+func TestReadOnlyDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := newSweep(t, dir, []string{scriptVariable + "=consumer:map@4=hang"}, append(slices.Clone(scripted), "--size", "4KiB:64KiB", "--min-samples", "2", "--max-samples", "2", "--case-timeout", "2s")...)
+	if os.Getuid() == 0 {
+		// Permissions don't bind root.
+		s.cmd.Path = filepath.Join(dir, "gpushare-bench")
+		text, err := os.ReadFile("/proc/self/exe")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.cmd.Path, text, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		tmp := filepath.Join(dir, "tmp")
+		if err := errors.Join(os.Mkdir(tmp, 0o777), os.Chmod(tmp, 0o777), os.Chmod(dir, 0o777), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		s.cmd.Env = append(s.cmd.Env, "TMPDIR="+tmp)
+		s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	s.start()
+	s.measured(1)
+	run := filepath.Join(dir, "run")
+	if err := os.Chmod(run, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if status := s.wait(); status != exitFailure {
+		t.Errorf("exit status %d", status)
+	}
+	text := s.stderr.String()
+	if !strings.Contains(text, "write run/summary.csv: make a file in run: permission denied") || !strings.Contains(text, "then make the files with: gpushare-bench report run") {
+		t.Errorf("standard error:\n%s", text)
+	}
+	if !strings.Contains(s.stdout.String(), "fake file") {
+		t.Errorf("no table:\n%s", &s.stdout)
+	}
+	if got := load(t, run); len(got.Cases) != 5 || got.End == nil {
+		t.Errorf("%d cases, end %+v", len(got.Cases), got.End)
+	}
+	if err := os.Chmod(run, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if status := startSweep(t, dir, nil, "report", "run").wait(); status != 0 {
+		t.Errorf("report: exit status %d", status)
+	}
+	if _, err := os.Stat(filepath.Join(run, summaryName)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Few descriptors: the run ends with an error that says so, or does its work; it never hangs and never crashes.
+func TestFewDescriptors(t *testing.T) {
+	t.Parallel()
+	failed, fine := 0, 0
+	for _, n := range []int{5, 8, 10, 12, 14, 16, 18, 20, 24, 64} {
+		dir := t.TempDir()
+		s := startSweep(t, dir, []string{filesVariable + "=" + strconv.Itoa(n)}, append(slices.Clone(scripted), "--size", "4KiB", "--max-samples", "30")...)
+		status := s.wait()
+		text := s.stderr.String()
+		if strings.Contains(text, "goroutine ") || strings.Contains(text, "panic") {
+			t.Errorf("%d descriptors: a crash:\n%s", n, text)
+		}
+		switch status {
+		case exitOK:
+			fine++
+		case exitFailure, exitUsage, exitNothing:
+			failed++
+			if !strings.Contains(text, "too many open files") {
+				t.Errorf("%d descriptors: status %d without saying why:\n%s", n, status, text)
+			}
+		default:
+			t.Errorf("%d descriptors: status %d:\n%s", n, status, text)
+		}
+	}
+	if failed == 0 || fine == 0 {
+		t.Errorf("%d runs failed and %d were fine: the limits tried don't reach from one to the other", failed, fine)
+	}
+}
+
+// Links planted where the files will be are replaced, not followed.
+func TestPlantedLinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	victim := filepath.Join(dir, "victim")
+	elsewhere := filepath.Join(dir, "elsewhere")
+	if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o644), os.Mkdir(elsewhere, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	s := startSweep(t, dir, []string{scriptVariable + "=consumer:map@4=hang"}, append(slices.Clone(scripted), "--size", "4KiB:64KiB", "--min-samples", "2", "--max-samples", "2", "--case-timeout", "2s")...)
+	s.measured(1)
+	run := filepath.Join(dir, "run")
+	names := []string{summaryName, samplesName, fitsName, evensName, pageName}
+	for _, name := range names {
+		if err := os.Symlink(victim, filepath.Join(run, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(run, plotsDir)); err != nil {
+		t.Fatal(err)
+	}
+	if status := s.wait(); status != exitFailure {
+		t.Errorf("exit status %d", status)
+	}
+	if text, _ := os.ReadFile(victim); string(text) != "mine" {
+		t.Errorf("the file behind the links was overwritten: %.100s", text)
+	}
+	if files, _ := os.ReadDir(elsewhere); len(files) > 0 {
+		t.Errorf("pictures were drawn behind the link: %v", files)
+	}
+	for _, name := range names {
+		if info, err := os.Lstat(filepath.Join(run, name)); err != nil || !info.Mode().IsRegular() {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if !strings.Contains(s.stderr.String(), "run/plots is no directory") {
+		t.Errorf("standard error:\n%s", &s.stderr)
+	}
+
+	// The journal itself: an empty directory is one in which nobody planted anything.
+	planted := filepath.Join(dir, "planted")
+	if err := errors.Join(os.Mkdir(planted, 0o755), os.Symlink(victim, filepath.Join(planted, "run.jsonl"))); err != nil {
+		t.Fatal(err)
+	}
+	if status := startSweep(t, dir, nil, append(slices.Clone(scripted), "--out", "planted")...).wait(); status != exitUsage {
+		t.Errorf("planted journal: exit status %d", status)
+	}
+	if status := startSweep(t, dir, nil, "sweep", "--resume", "planted").wait(); status == exitOK {
+		t.Error("a planted journal was continued")
+	}
+	if text, _ := os.ReadFile(victim); string(text) != "mine" {
+		t.Errorf("the file behind the link was overwritten: %.100s", text)
+	}
+}
+
+// Workers that are stopped for a while go on, on real memory. What that did to a sample is said.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := startSweep(t, dir, []string{scriptedBackend + "="}, "sweep", "--backend", "host", "--path", "memfd", "--allocator", "memfd", "--cache", "warm",
+		"--size", "4MiB", "--kernel", "read", "--max-time", "4s", "--max-samples", "100000", "--precision", "0.01%", "--out", "run")
+	pids := s.workers(2)
+	for range 6 {
+		for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+			for _, pid := range pids {
+				send(t, pid, sig)
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}
+	if status := s.wait(); status != exitOK {
+		t.Fatalf("exit status %d\n%s", status, &s.stderr)
+	}
+	c := load(t, filepath.Join(dir, "run")).Cases[0]
+	if c.Status != share.StatusOK {
+		t.Fatalf("%s: %s", c.Status, c.Reason)
+	}
+	for _, m := range c.Metrics {
+		marked := slices.ContainsFunc(c.Warnings, func(w results.Warning) bool { return w.Code == bench.WarnStalled && w.Metric == m.Name })
+		if m.Unit == results.Nanoseconds && !strings.Contains(m.Name, "/") && slices.Max(m.Samples) > 190e6 {
+			t.Logf("%s: a sample of %.0f ms, marked: %t", m.Name, slices.Max(m.Samples)/1e6, marked)
+			if !marked {
+				t.Errorf("%s has a sample of %.0f ms without a warning", m.Name, slices.Max(m.Samples)/1e6)
+			}
+		}
+	}
+}
+
+// A worker has the descriptors and the environment that it needs and no others.
+func TestWorkersHoldLittle(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secret, err := os.Open("/dev/null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secret.Close()
+	s := newSweep(t, dir, []string{scriptVariable + "=consumer:map@2=hang", "SECRET=1", "AWS_SESSION_TOKEN=1"}, append(slices.Clone(scripted), "--size", "4KiB", "--case-timeout", "10s")...)
+	s.cmd.ExtraFiles = []*os.File{secret} // inherited by the runner; must not get to the workers
+	s.start()
+	pids := s.workers(2)
+	time.Sleep(300 * time.Millisecond)
+	for _, pid := range pids {
+		environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kv := range strings.SplitSeq(string(environ), "\x00") {
+			if strings.Contains(kv, "SECRET") || strings.Contains(kv, "AWS_") {
+				t.Errorf("worker %d has %q", pid, kv)
+			}
+		}
+		fds := "/proc/" + strconv.Itoa(pid) + "/fd"
+		names, err := os.ReadDir(fds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sockets := 0
+		for _, n := range names {
+			target, err := os.Readlink(filepath.Join(fds, n.Name()))
+			if err != nil {
+				continue // closed meanwhile
+			}
+			switch {
+			case strings.HasPrefix(target, "socket:"):
+				sockets++
+			case target == "/dev/null" && (n.Name() == "0" || n.Name() == "1"):
+			case strings.HasPrefix(target, "pipe:") && n.Name() == "2":
+			case strings.HasPrefix(target, "/sys/fs/cgroup/"): // the Go runtime's own
+			case strings.Contains(target, "memfd:gpushare-where"), strings.Contains(target, "sharetest-"), strings.HasPrefix(target, "anon_inode:"):
+			default:
+				t.Errorf("worker %d holds %s → %s", pid, n.Name(), target)
+			}
+		}
+		if sockets != 2 {
+			t.Errorf("worker %d has %d sockets, want the one to the runner and the one to the other worker", pid, sockets)
+		}
+	}
+	send(t, s.cmd.Process.Pid, syscall.SIGINT)
+	s.wait()
+}
