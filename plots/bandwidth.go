@@ -13,7 +13,7 @@ func (d *Data) Bandwidth(v *View, metric string) (Figure, error) {
 	f := Figure{
 		Name: "bandwidth-" + fileName(metric), Title: capital(MetricTitle(metric)) + " of the consumer",
 		Subtitle: d.subtitle(v), Emulated: d.Run.Header.Emulated, Width: figureWidth, Height: figureHeight,
-		Notes: []string{intervalNote + " Payload is counted once; GB/s = 1e9 bytes/s. Dashed: the physical peak of the memory, and what the consumer reached on its own."},
+		Notes: []string{intervalNote + " Payload is counted once; GB/s = 1e9 bytes/s."},
 	}
 	c := chart{yLabel: MetricTitle(metric), unit: results.BytesPerSecond, curves: curves, sizes: sizes}
 	for _, cv := range curves {
@@ -24,6 +24,9 @@ func (d *Data) Bandwidth(v *View, metric string) (Figure, error) {
 		}
 	}
 	c.levels = d.references(v, metric, curves)
+	if len(c.levels) > 0 {
+		f.Notes[0] += " Dashed: the physical peak of the memory, and what the consumer reached on its own."
+	}
 	return f.withChart(c)
 }
 

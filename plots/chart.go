@@ -83,7 +83,7 @@ func (c *chart) yRange() (low, high float64) {
 	for _, l := range c.levels {
 		low, high = min(low, l.y), max(high, l.y)
 	}
-	return around(low, high, 4)
+	return around(low, high, 2)
 }
 
 // plot makes axes and curves. xTicks is how many labels find room on the x axis.

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"image"
 	"image/png"
@@ -106,7 +107,7 @@ func TestGoldenPictures(t *testing.T) {
 		figures []Figure
 		want    map[string]string // name of the figure: name of the golden file
 	}{
-		{"two ways", Figures(hostRun(powers(4096, 4, 9)...)), map[string]string{"latency-setup": "setup-2-ways", "latency-phases": "phases-2-ways",
+		{"two ways", Figures(journal(t)), map[string]string{"latency-setup": "setup-2-ways", "latency-phases": "phases-2-ways",
 			"cycle-1mib": "cycle-2-ways", "distribution-setup": "distribution-2-ways"}},
 		{"one size", Figures(hostRun(1 << 21)), map[string]string{"latency-setup": "setup-1-size", "latency-phases": "phases-1-size"}},
 		{"twenty sizes", Figures(gpuRun(1, "", all...)), map[string]string{"latency-setup": "setup-20-sizes", "latency-phases": "phases-20-sizes",
@@ -129,4 +130,33 @@ func TestGoldenPictures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// journal returns the run of testdata/run.jsonl, which the example draws too.
+func journal(t *testing.T) *results.Run {
+	t.Helper()
+	path := filepath.Join("testdata", "run.jsonl")
+	if *update {
+		run := hostRun(powers(4096, 4, 9)...)
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		j, err := results.Create(path, run.Header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range run.Cases {
+			if err := j.Append(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(j.Finish(*run.End), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run, err := results.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"gpushare-bench/results"
 	"gpushare-bench/share"
@@ -57,9 +56,13 @@ func (r *pageRun) environment(run *results.Run) {
 	s := h.Settings
 	add(&r.Method, "version", h.Tool+" "+h.Version)
 	add(&r.Method, "backend", h.Backend+because(h.BackendWhy))
-	add(&r.Method, "processes", fmt.Sprintf("a producer and a consumer, always two processes; %s of fresh processes per case", plural(max(1, h.Repeats), "pair")))
-	add(&r.Method, "stopping rule", fmt.Sprintf("until the 95 %% interval of the median is within ±%.3g %%, with %d to %d samples and at most %s per case", 100*s.Precision,
-		s.MinSamples, s.MaxSamples, time.Duration(s.MaxTimeNs)))
+	processes := "a producer and a consumer, always two processes"
+	if h.Repeats > 1 {
+		processes += fmt.Sprintf("; the whole plan in %d fresh pairs of them", h.Repeats)
+	}
+	add(&r.Method, "processes", processes)
+	add(&r.Method, "stopping rule", fmt.Sprintf("until the 95 %% interval of the median is within ±%.3g %%, with %d to %d samples and at most %s a case", 100*s.Precision,
+		s.MinSamples, s.MaxSamples, results.FormatQuantity(float64(s.MaxTimeNs), results.Nanoseconds)))
 	add(&r.Method, "timing", fmt.Sprintf("each call between two readings of CLOCK_MONOTONIC beside it; an empty call reads %.3g ns (median of %d), which is not subtracted",
 		h.Overhead.Median, h.Overhead.Samples))
 	add(&r.Method, "intervals", "exact, from order statistics, allowing for correlation of consecutive samples; the first cycle is a result of its own")
