@@ -28,13 +28,13 @@
 #
 # Variables: BUDGET, seconds for everything (540): what no longer fits is not run.
 # SIZES (2MiB,64MiB,1GiB) and CYCLES (201) of speed and export, BANDWIDTH_SIZE
-# (2GiB), SWEEP_FLAGS, further flags of the sweep.
+# (2GiB), SWEEP_FLAGS, further flags of the sweep, ROUNDS of speed (3).
 # shellcheck disable=SC2317 # steps are called by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 
 all_steps='machine info contract kernels speed sweep kill bandwidth export'
-: "${BIN:=build/gpu}" "${BUDGET:=540}" "${SIZES:=2MiB,64MiB,1GiB}" "${CYCLES:=201}" "${BANDWIDTH_SIZE:=2GiB}" "${SWEEP_FLAGS:=}"
+: "${BIN:=build/gpu}" "${BUDGET:=540}" "${ROUNDS:=3}" "${SIZES:=2MiB,64MiB,1GiB}" "${CYCLES:=201}" "${BANDWIDTH_SIZE:=2GiB}" "${SWEEP_FLAGS:=}"
 
 usage() {
 	echo "$1" >&2
@@ -223,17 +223,27 @@ step_kernels() {
 	return "$status"
 }
 
+# cores prints the two cores that the tool pins its processes to on the first GPU, for the baseline.
+cores() {
+	"$BIN/gpushare-bench" sweep --backend cuda --pair 0:0 --path cuda-ipc --allocator device --size 2MiB --kernel none --max-time 100ms \
+		--progress none --out "$work/cores" >/dev/null 2>&1
+	sed -n '1s/.*"backend":"cuda","index":0[^]]*"cpus":\[\([0-9]*\),\([0-9]*\)[],].*/\1,\2/p' "$work/cores/run.jsonl" 2>/dev/null
+}
+
 step_speed() {
-	local status=0
+	local status=0 round pinned
 	build_sharing || return
 	mkdir "$work/speed"
-	limited 60 "$work/sharing" -n "$CYCLES" -s "$SIZES" >"$work/speed/baseline-1.csv" || status=1
-	tool 170 sweep --pair 0:0 --path cumemmap,opaque-fd,cuda-ipc,dma-buf,mempool --allocator vmm,vmm-unmapped,device,pool \
-		--size "$SIZES" --receiver blocked,polling --kernel none --min-samples "$CYCLES" --max-samples $((2 * CYCLES)) \
-		--max-time 2s --time-limit 150s --progress plain --out "$work/speed/run" || status=1
-	limited 60 "$work/sharing" -n "$CYCLES" -s "$SIZES" >"$work/speed/baseline-2.csv" || status=1
+	pinned=$(cores)
+	echo "cores of producer and consumer: ${pinned:-not known, the first two}"
+	for round in $(seq "$ROUNDS"); do
+		limited 60 "$work/sharing" ${pinned:+-c "$pinned"} -n "$CYCLES" -s "$SIZES" >"$work/speed/baseline-$round.csv" || status=1
+		tool 90 sweep --pair 0:0 --path cumemmap,opaque-fd,cuda-ipc,dma-buf,mempool --allocator vmm,vmm-unmapped,device,pool \
+			--size "$SIZES" --receiver blocked,polling --kernel none --min-samples "$CYCLES" --max-samples "$CYCLES" \
+			--max-time 2s --time-limit 80s --progress none --out "$work/speed/run-$round" || status=1
+	done
 	if [ -x "$BIN/ratio" ]; then
-		"$BIN/ratio" "$work/speed/run/summary.csv" "$work"/speed/baseline-[12].csv >"$work/speed/ratio.txt" || status=1
+		"$BIN/ratio" "$work"/speed/run-*/summary.csv "$work"/speed/baseline-*.csv >"$work/speed/ratio.txt" || status=1
 		cat "$work/speed/ratio.txt"
 		printf '\nbeyond the limits:\n'
 		grep -v ' within$' "$work/speed/ratio.txt"

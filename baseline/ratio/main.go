@@ -1,8 +1,9 @@
 // Ratio compares the phases that gpushare-bench measured with those of the bare C
 // program in the folder above:
 //
-//	go run ./baseline/ratio RUN/summary.csv BASELINE.csv [BASELINE.csv …]
+//	go run ./baseline/ratio RUN/summary.csv [RUN/summary.csv …] BASELINE.csv [BASELINE.csv …]
 //
+// Files named summary.csv are the tool's rounds, the others those of bare C.
 // It prints a line for every row of the baseline. The exit status is 0 when the
 // tool is within the limits everywhere, 1 when it is not or has not measured
 // something, 2 when a file can't be read.
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"gpushare-bench/results"
 )
@@ -20,22 +22,26 @@ import (
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) (status int) {
-	if len(args) < 2 {
-		fmt.Fprintln(stderr, "usage: ratio RUN/summary.csv BASELINE.csv [BASELINE.csv …]")
-		return 2
-	}
-	ours, err := readOurs(args[0])
+	var ours []map[key]float64
 	var baselines []baseline
-	for _, name := range args[1:] {
-		if err != nil {
-			break
+	for _, name := range args {
+		var err error
+		if filepath.Base(name) == "summary.csv" {
+			var m map[key]float64
+			m, err = readOurs(name)
+			ours = append(ours, m)
+		} else {
+			var b baseline
+			b, err = readFile(name, readBaseline)
+			baselines = append(baselines, b)
 		}
-		var b baseline
-		b, err = readFile(name, readBaseline)
-		baselines = append(baselines, b)
+		if err != nil {
+			fmt.Fprintln(stderr, "ratio:", err)
+			return 2
+		}
 	}
-	if err != nil {
-		fmt.Fprintln(stderr, "ratio:", err)
+	if len(ours) == 0 || len(baselines) == 0 {
+		fmt.Fprintln(stderr, "usage: ratio RUN/summary.csv [RUN/summary.csv …] BASELINE.csv [BASELINE.csv …]")
 		return 2
 	}
 	comparisons := compare(ours, baselines)

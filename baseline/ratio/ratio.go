@@ -94,12 +94,14 @@ func readBaseline(r io.Reader, name string) (baseline, error) {
 	}
 }
 
-// comparison is one metric in both programs. Times are nanoseconds.
+// comparison is one metric in both programs. Times are nanoseconds, medians of
+// rounds in which the programs took turns. The best round of each side counts:
+// whatever else a machine does, above all changing its processors' clock, only
+// adds time, and adds it to whichever side has its turn.
 type comparison struct {
 	key
-	lowest, highest float64 // medians of the baselines
-	base            float64 // their mean
-	ours            float64 // NaN: not measured
+	base, highest float64 // lowest and highest round of bare C
+	ours          float64 // lowest round of the tool; NaN: not measured
 }
 
 // verdict is what a comparison comes to.
@@ -121,11 +123,10 @@ func (c comparison) verdict() verdict {
 	return over
 }
 
-// compare holds a run against baselines, row by row of the baselines.
-func compare(ours map[key]float64, baselines []baseline) []comparison {
+// compare holds runs against baselines, row by row of the baselines.
+func compare(ours []map[key]float64, baselines []baseline) []comparison {
 	var all []comparison
 	at := make(map[key]int)
-	counts := make(map[key]int)
 	for _, b := range baselines {
 		for _, k := range b.order {
 			v := b.medians[k]
@@ -133,21 +134,24 @@ func compare(ours map[key]float64, baselines []baseline) []comparison {
 			if !ok {
 				i = len(all)
 				at[k] = i
-				all = append(all, comparison{key: k, lowest: v, highest: v, ours: math.NaN()})
-				if o, ok := ours[k]; ok {
-					all[i].ours = o
-				}
+				all = append(all, comparison{key: k, base: v, highest: v, ours: lowest(ours, k)})
 			}
 			c := &all[i]
-			c.lowest, c.highest = min(c.lowest, v), max(c.highest, v)
-			c.base += v
-			counts[k]++
+			c.base, c.highest = min(c.base, v), max(c.highest, v)
 		}
 	}
-	for i := range all {
-		all[i].base /= float64(counts[all[i].key])
-	}
 	return all
+}
+
+// lowest is the smallest median of any run, NaN if none has one.
+func lowest(runs []map[key]float64, k key) float64 {
+	low := math.NaN()
+	for _, run := range runs {
+		if v, ok := run[k]; ok && !(low <= v) {
+			low = v
+		}
+	}
+	return low
 }
 
 // writeTable prints the comparisons and a last line with the counts.
@@ -159,7 +163,7 @@ func writeTable(out io.Writer, all []comparison) {
 		v := c.verdict()
 		counts[v]++
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t", c.path, c.allocator, c.receiver, share.FormatSize(c.size), c.metric,
-			microseconds(c.base), microseconds(c.highest-c.lowest))
+			microseconds(c.base), microseconds(c.highest-c.base))
 		if v == missing {
 			fmt.Fprintf(w, "\t\t\t%s\t\n", v)
 			continue
