@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 
 	"gpushare-bench/bench"
 	"gpushare-bench/bench/worker"
@@ -49,8 +51,24 @@ func (a *app) chooseBackend(ctx context.Context, l *bench.Launcher, want string)
 		return nil, fmt.Errorf("look at this machine's memory: %w", err)
 	}
 	c.sites = append(c.sites, bench.Site{Backend: backendNamed("host"), Inventory: inv})
+	c.spreadCPUs(sysinfo.Host(), inv.Devices)
 	c.why, c.overhead = why, overhead
 	return c, nil
+}
+
+// spreadCPUs orders the cores near each device so that the two ends, which take the first two, don't share one. A device
+// that does not say which cores are near has those of the host.
+func (c *backendChoice) spreadCPUs(fsys fs.FS, host []share.DeviceInfo) {
+	for _, s := range c.sites {
+		for i := range s.Inventory.Devices {
+			d := &s.Inventory.Devices[i]
+			if len(d.CPUs) == 0 && len(host) > 0 {
+				d.CPUs = slices.Clone(host[0].CPUs)
+			}
+			slices.Sort(d.CPUs)
+			d.CPUs = sysinfo.SpreadCPUs(fsys, d.CPUs)
+		}
+	}
 }
 
 // checkNames refuses paths and allocators that only a backend has that was not taken. asked is the backend as asked for:
