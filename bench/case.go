@@ -27,6 +27,7 @@ type measurement struct {
 	planned  Planned
 	producer share.DeviceInfo
 	consumer share.DeviceInfo
+	limit    time.Duration    // for the case
 	deadline time.Time        // of the case
 	reason   stats.StopReason // why it ends at the deadline
 	res      *results.CaseResult
@@ -39,7 +40,7 @@ type measurement struct {
 // enough. respawn says that the processes can't be used any more. The error is ctx's.
 func (r *Runner) measure(ctx context.Context, e *ends, g Group, p Planned, repeat int, limit time.Duration, why stats.StopReason) (res *results.CaseResult, respawn bool, err error) {
 	start := time.Now()
-	m := &measurement{r: r, ends: e, planned: p, producer: g.Producer, consumer: g.Consumer, deadline: start.Add(limit), reason: why, samples: newSeries(),
+	m := &measurement{r: r, ends: e, planned: p, producer: g.Producer, consumer: g.Consumer, limit: limit, deadline: start.Add(limit), reason: why, samples: newSeries(),
 		kernels: r.Config.Kernels,
 		rule:    stats.Rule{Precision: r.Config.Precision, MinSamples: r.Config.MinSamples, MaxSamples: r.Config.MaxSamples},
 		res:     &results.CaseResult{Case: p.Case, Repeat: repeat, Link: p.Link, Started: start.UTC()}}
@@ -52,7 +53,7 @@ func (r *Runner) measure(ctx context.Context, e *ends, g Group, p Planned, repea
 // run runs the trial and the batches. trial says that it did not get beyond the trial.
 func (m *measurement) run(ctx context.Context) (o outcome, trial bool, err error) {
 	b := &worker.Batch{Case: m.planned.Case, RunSeed: m.r.Config.Seed, CaseIndex: m.planned.Index, Cycles: 1,
-		Kernels: m.kernels, Verify: m.r.Config.Verify}
+		Kernels: m.kernels, Verify: m.r.Config.Verify, Before: m.r.Config.ExportedBefore}
 	began := time.Now()
 	o, err = m.batch(ctx, b, true)
 	if err != nil || o.respawn() {
@@ -69,6 +70,10 @@ func (m *measurement) run(ctx context.Context) (o outcome, trial bool, err error
 		return o, true, nil
 	}
 	perCycle := time.Since(began)
+	if m.planned.Case.Live > 0 && m.reason == stats.StopMaxTime {
+		// The first batch has made what is kept alive, which may take long; it is not the time that was given to measure.
+		m.deadline = time.Now().Add(m.limit)
+	}
 	for {
 		n := m.next(perCycle)
 		if n == 0 {

@@ -48,10 +48,11 @@ type Config struct {
 
 	TrialOnly bool // one cycle a case: what works here, and why not the rest
 
-	SameProcess bool     // both ends in one process, for comparison with two
-	Isolate     []string // namespaces that each worker gets of its own: pid, ipc, user, mnt, net, uts
-	ProducerEnv []string // KEY=VALUE, for the producer only
-	ConsumerEnv []string
+	ExportedBefore bool     // each buffer is exported once, untimed, before the export that is timed
+	SameProcess    bool     // both ends in one process, for comparison with two
+	Isolate        []string // namespaces that each worker gets of its own: pid, ipc, user, mnt, net, uts
+	ProducerEnv    []string // KEY=VALUE, for the producer only
+	ConsumerEnv    []string
 }
 
 // maxSampleLimit bounds MaxSamples, so that a case's samples fit into memory and one journal line.

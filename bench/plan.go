@@ -172,6 +172,9 @@ func variant(c *Config) string {
 	if len(c.Isolate) > 0 {
 		v = append(v, "isolate="+strings.Join(c.Isolate, "+"))
 	}
+	if c.ExportedBefore {
+		v = append(v, "exported-before")
+	}
 	if c.SameProcess {
 		v = append(v, "same-process")
 	}

@@ -45,6 +45,9 @@ func judge(o outcome, trial bool) (s share.Status, reason, phase string) {
 	switch {
 	case p.Corrupt:
 		return share.StatusCorrupt, p.Text, p.Phase
+	case p.Limit && trial:
+		// The condition that was to be measured under can't be brought about: nothing of the case is.
+		return share.StatusUnsupported, p.Text, p.Phase
 	case p.Refused && trial && p.Phase == share.Transfer.String():
 		// No handle arrives: the way it was to travel is declined, not the path's second half.
 		return share.StatusUnsupported, p.Text, p.Phase

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"syscall"
 
@@ -121,11 +122,15 @@ func (e *end) receiveHandle(b *Batch, number int, rec *Cycle) (share.Handle, err
 	}
 	n, fds, span, err := e.conn.Recv(e.buf[:], 1, mode)
 	if err != nil {
-		return share.NoHandle(), fmt.Errorf("receive the handle: %w", err)
+		err = fmt.Errorf("receive the handle: %w", err)
+		if errors.Is(err, io.EOF) {
+			return share.NoHandle(), err
+		}
+		return share.NoHandle(), e.giveUp(number, err) // the message came and was refused: the other end waits for an answer
 	}
 	if err := e.frame.decode(e.buf[:n]); err != nil {
 		closeAll(fds)
-		return share.NoHandle(), err
+		return share.NoHandle(), e.giveUp(number, err)
 	}
 	if e.frame.kind == kindAbort {
 		closeAll(fds)

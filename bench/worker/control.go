@@ -58,7 +58,8 @@ type Batch struct {
 	Cycles     int            `json:"cycles"`
 	Kernels    []share.Kernel `json:"kernels"`
 	Verify     bool           `json:"verify"`
-	ExportOnly bool           `json:"export_only"` // the import was refused: measure the phases before it
+	Before     bool           `json:"exported_before"` // export every buffer once, untimed, before the timed export
+	ExportOnly bool           `json:"export_only"`     // the import was refused: measure the phases before it
 }
 
 // Reply is a worker's answer to a request.
@@ -93,6 +94,7 @@ type Problem struct {
 	Phase   string `json:"phase,omitempty"`   // phase in which it happened
 	Peer    bool   `json:"peer,omitempty"`    // the other end gave up; its own reply says why
 	Corrupt bool   `json:"corrupt,omitempty"` // verification found a mismatch
+	Limit   bool   `json:"limit,omitempty"`   // what the case keeps alive beside the measured mapping did not fit
 }
 
 // Error returns the text.

@@ -128,6 +128,8 @@ func (e *end) problem(err error) (*Problem, *share.Mismatch) {
 	}
 	p := &Problem{Text: err.Error(), Refused: errors.Is(err, share.ErrUnsupported), Phase: e.tape.Phase().String()}
 	p.Peer = errors.Is(err, errPeer) || errors.Is(err, io.EOF)
+	var live *liveError
+	p.Limit = errors.As(err, &live) && live.limit()
 	var c *corruptError
 	if errors.As(err, &c) {
 		p.Corrupt = true
@@ -167,49 +169,6 @@ func (e *end) expect(want kind) error {
 		return errPeer
 	}
 	return fmt.Errorf("%w: kind %d instead of %d", ErrFrame, e.frame.kind, want)
-}
-
-// keepLive makes the mappings or buffers that a case keeps alive beside the one that is measured, once a case, and gives
-// up those of the case before it. Both ends keep the same number at all times.
-func (e *end) keepLive(b *Batch, cycle cycleFunc) error {
-	if e.keptFor == b.Case {
-		return nil
-	}
-	if len(e.kept) > 0 {
-		if err := e.dropTogether(); err != nil {
-			return err
-		}
-	}
-	e.keptFor = b.Case
-	scratch := Cycle{}
-	for i := range b.Case.Live {
-		scratch.Kernels = scratch.Kernels[:0]
-		if err := cycle(b, -1-i, &scratch, &e.kept); err != nil {
-			return fmt.Errorf("%d of %d live mappings reached: %w", i, b.Case.Live, err)
-		}
-	}
-	return nil
-}
-
-// dropTogether gives up what is kept, the consumer first: no importer may outlive its exporter.
-func (e *end) dropTogether() error {
-	if e.role == RoleConsumer {
-		return errors.Join(e.drop(), e.send(kindDone, 0))
-	}
-	if err := e.expect(kindDone); err != nil {
-		return err
-	}
-	return e.drop()
-}
-
-// drop gives up what is kept, the last first.
-func (e *end) drop() error {
-	var err error
-	for _, release := range slices.Backward(e.kept) {
-		err = errors.Join(err, release())
-	}
-	e.kept, e.keptFor = nil, share.Case{}
-	return err
 }
 
 // close gives up everything.

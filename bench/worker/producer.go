@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"gpushare-bench/share"
 )
@@ -43,6 +44,16 @@ func (e *end) produce(b *Batch, alloc share.Allocator, exp share.Exporter, numbe
 		return err
 	}
 
+	if b.Before {
+		earlier, err := exp.Export(t, buf)
+		if err != nil {
+			return e.refuseReady(number, err)
+		}
+		if earlier.FD >= 0 {
+			// Kept open until the cycle has ended: closing the last descriptor would undo what the export did.
+			defer syscall.Close(earlier.FD)
+		}
+	}
 	t.Enter(share.Export)
 	h, err := exp.Export(t, buf)
 	if err != nil {
@@ -55,7 +66,9 @@ func (e *end) produce(b *Batch, alloc share.Allocator, exp share.Exporter, numbe
 		err = e.expect(kindDone)
 	}
 	t.Enter(share.Release)
-	err = errors.Join(err, e.closeFD(h.FD))
+	if closed := e.closeFD(h.FD); closed != nil && err == nil {
+		return e.refuseNext(b, number, closed)
+	}
 	if err != nil {
 		return err
 	}
@@ -94,7 +107,7 @@ func (e *end) sendHandle(b *Batch, number int, h *share.Handle, rec *Cycle) erro
 	e.frame.encode(e.buf[:])
 	span, err := e.conn.Send(e.buf[:], e.fds(b, h)...)
 	if err != nil {
-		return fmt.Errorf("send the handle: %w", err)
+		return e.giveUp(int(e.frame.cycle), fmt.Errorf("send the handle: %w", err))
 	}
 	rec.Sent = span.Start
 	return nil

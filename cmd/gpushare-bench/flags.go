@@ -170,6 +170,7 @@ func (f *sweepFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.progress, "progress", "auto", "auto, plain (a line a case) or none")
 	fs.StringVar(&f.json, "json", "", "write the summary as JSON to this file, - for standard output")
 	fs.StringSliceVar(&f.export, "export", nil, "further formats: benchfmt (for benchstat)")
+	fs.BoolVar(&f.ExportedBefore, "exported-before", false, "export each buffer once, untimed, before the timed export: what the first export costs more")
 	fs.BoolVar(&f.SameProcess, "same-process", false, "run both ends in one process, for comparison with two")
 	fs.StringSliceVar(&f.Isolate, "isolate", nil, "namespaces of its own for each worker: pid, ipc, user, mnt, net, uts")
 	fs.StringArrayVar(&f.ProducerEnv, "producer-env", nil, "NAME=VALUE for the producer only, such as CUDA_VISIBLE_DEVICES=2,3")
