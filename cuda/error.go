@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 )
 
 // ErrNoDriver is in the chain of [Open]'s error when there is no driver library to load.
@@ -31,6 +32,9 @@ func (r Result) Error() string {
 	}
 	return fmt.Sprintf("unknown CUDA result (%d)", int32(r))
 }
+
+// Is reports true for syscall.ENOMEM where the driver says that memory or address space has run out.
+func (r Result) Is(target error) bool { return r == ErrorOutOfMemory && target == syscall.ENOMEM }
 
 // An Error is a driver call that did not return CUDA_SUCCESS.
 type Error struct {

@@ -21,6 +21,7 @@ import (
 // The test binary is its own worker.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		limitDescriptors()
 		if err := worker.Main(context.Background(), []share.Backend{gpu.Backend{}, host.Backend{}}); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
 			os.Exit(1)

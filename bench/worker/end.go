@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"gpushare-bench/fdpass"
 	"gpushare-bench/share"
@@ -126,7 +127,7 @@ func (e *end) problem(err error) (*Problem, *share.Mismatch) {
 	if err == nil {
 		return nil, nil
 	}
-	p := &Problem{Text: err.Error(), Refused: errors.Is(err, share.ErrUnsupported), Phase: e.tape.Phase().String()}
+	p := &Problem{Text: strings.ReplaceAll(err.Error(), "\n", "; "), Refused: errors.Is(err, share.ErrUnsupported), Phase: e.tape.Phase().String()}
 	p.Peer = errors.Is(err, errPeer) || errors.Is(err, io.EOF)
 	var live *liveError
 	p.Limit = errors.As(err, &live) && live.limit()
