@@ -226,8 +226,16 @@ func tooLarge(c share.Case, pair devicePair) string {
 	for _, d := range []share.DeviceInfo{pair.producer, pair.consumer} {
 		if d.FreeBytes > 0 && need[d.ID] > float64(d.FreeBytes)/2 {
 			return fmt.Sprintf("does not fit: needs %s on %s (buffer, local copy and live mappings), and half of the %s that are free may be used",
-				share.FormatSize(int64(need[d.ID])), share.ShortID(d.ID), share.FormatSize(d.FreeBytes))
+				formatNeed(need[d.ID]), share.ShortID(d.ID), share.FormatSize(d.FreeBytes))
 		}
 	}
 	return ""
+}
+
+// formatNeed writes bytes that may be more than a size can be.
+func formatNeed(bytes float64) string {
+	if bytes > share.MaxSize {
+		return "more than " + share.FormatSize(share.MaxSize)
+	}
+	return share.FormatSize(int64(bytes))
 }

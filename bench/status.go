@@ -34,6 +34,11 @@ func judge(o outcome, trial bool) (s share.Status, reason, phase string) {
 	case o.fine():
 		return share.StatusOK, "", ""
 	}
+	for _, p := range []*worker.Problem{o.consumer, o.producer} {
+		if p != nil && p.Corrupt { // whatever the other end makes of it
+			return share.StatusCorrupt, p.Text, p.Phase
+		}
+	}
 	// The end that gave up only because the other did has nothing to say.
 	p, who, refused := o.producer, "producer", share.StatusUnsupported
 	if p == nil || p.Peer {
@@ -43,8 +48,6 @@ func judge(o outcome, trial bool) (s share.Status, reason, phase string) {
 		p, who = o.producer, "producer"
 	}
 	switch {
-	case p.Corrupt:
-		return share.StatusCorrupt, p.Text, p.Phase
 	case p.Limit && trial:
 		// The condition that was to be measured under can't be brought about: nothing of the case is.
 		return share.StatusUnsupported, p.Text, p.Phase

@@ -69,17 +69,17 @@ func (r *Runner) metricWarnings(m *results.Metric, size int64, warn warnFunc) {
 	}
 	if n < r.Config.MinSamples {
 		if m.StopReason == "" {
-			warn(WarnFew, m.Name, "%d samples, fewer than the floor of %d: the case ended early", n, r.Config.MinSamples)
+			warn(WarnFew, m.Name, "%s, fewer than the floor of %d: the case ended early", samples(n), r.Config.MinSamples)
 			return
 		}
-		warn(WarnFew, m.Name, "%d samples, fewer than the floor of %d (%s); give it more time with --max-time or --time-limit", n, r.Config.MinSamples, m.StopReason)
+		warn(WarnFew, m.Name, "%s, fewer than the floor of %d (%s); give it more time with --max-time or --time-limit", samples(n), r.Config.MinSamples, m.StopReason)
 		return
 	}
 	if achieved := s.CI.RelativeHalfWidth(s.Median); m.StopReason != stats.StopPrecision && achieved > r.Config.Precision {
 		warn(WarnImprecise, m.Name, "median known to ±%.1f %%, not ±%.1f %% (stopped by %s after %d samples)", 100*achieved, 100*r.Config.Precision, m.StopReason, n)
 	}
 	if s.Lag1 > 0.5 {
-		warn(WarnCorrelated, m.Name, "consecutive samples resemble each other (lag-1 correlation %.2f); %d samples are worth %.0f", s.Lag1, n, s.EffectiveN)
+		warn(WarnCorrelated, m.Name, "consecutive samples resemble each other (lag-1 correlation %.2f); %d samples are worth %.0f", s.Lag1, n, max(1, s.EffectiveN))
 	}
 	if d, err := stats.FindDrift(m.Samples); err == nil && d.Drifted() {
 		warn(WarnDrift, m.Name, "the second half of the samples is %+.1f %% against the first; the machine had not settled", 100*d.Relative)
@@ -93,6 +93,13 @@ func (r *Runner) metricWarnings(m *results.Metric, size int64, warn warnFunc) {
 	if m.Unit == results.Nanoseconds && s.Tick > 1 && s.Median < tickLimit*s.Tick {
 		warn(WarnCoarse, m.Name, "the clock's step of %.0f ns is %.1f %% of the median", s.Tick, 100*s.Tick/s.Median)
 	}
+}
+
+func samples(n int) string {
+	if n == 1 {
+		return "1 sample"
+	}
+	return fmt.Sprintf("%d samples", n)
 }
 
 // stall is the time of the longest sample, in nanoseconds, and how many times the median that is.
