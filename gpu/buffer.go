@@ -60,7 +60,7 @@ func (b *buffer) EndAccess(*share.Tape) error {
 	}
 	p := b.ptr
 	b.ptr = 0
-	return errors.Join(b.d.quiet.MemUnmap(p, b.allocated), b.d.quiet.MemAddressFree(p, b.allocated))
+	return unmapRange(b.d.quiet, p, b.allocated)
 }
 
 // Release frees the buffer under the phase that the tape is in.
@@ -106,12 +106,19 @@ func (d *device) mapVMM(h cuda.MemHandle, size int64) (p cuda.DevicePtr, err err
 		return 0, errors.Join(err, d.quiet.MemAddressFree(p, size))
 	}
 	if err = d.th.MemSetAccess(p, size, cuda.AccessReadWrite, cuda.AtDevice(d.dev)); err != nil {
-		return 0, errors.Join(err, d.quiet.MemUnmap(p, size), d.quiet.MemAddressFree(p, size))
+		return 0, errors.Join(err, unmapRange(d.quiet, p, size))
 	}
 	return p, nil
 }
 
 // unmapVMM is mapVMM's counterpart.
-func (d *device) unmapVMM(p cuda.DevicePtr, size int64) error {
-	return errors.Join(d.th.MemUnmap(p, size), d.th.MemAddressFree(p, size))
+func (d *device) unmapVMM(p cuda.DevicePtr, size int64) error { return unmapRange(d.th, p, size) }
+
+// unmapRange gives up a mapping and its address. What can't be unmapped keeps its address: nothing else may come to lie
+// there.
+func unmapRange(th *cuda.Thread, p cuda.DevicePtr, size int64) error {
+	if err := th.MemUnmap(p, size); err != nil {
+		return err
+	}
+	return th.MemAddressFree(p, size)
 }

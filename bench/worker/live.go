@@ -39,7 +39,7 @@ func (e *end) keepLive(b *Batch, cycle cycleFunc) error {
 	// Not by what is kept: an end that failed half way may have one less than the other.
 	if e.keptFor.Live > 0 {
 		if err := e.dropTogether(); err != nil {
-			return err
+			return e.giveUp(b.First, err)
 		}
 	}
 	e.keptFor = b.Case
