@@ -7,6 +7,8 @@
 #   host/testdata/memfd_cycle.c;
 # - the kernels read, write and copy on 256 MiB, against host/testdata/bandwidth.c.
 #
+# Where there is no Go, BIN names a folder with gpushare-bench and host.test (CGO_ENABLED=0 go test -c ./host).
+#
 # Run it on a machine that does nothing else: either side loses its core to whatever else runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +18,15 @@ command -v gcc >/dev/null || { echo 'bench-host: needs gcc (Debian and Ubuntu: a
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 gcc -O2 -o "$work/memfd_cycle" host/testdata/memfd_cycle.c
-CGO_ENABLED=0 go build -o "$work/gpushare-bench" ./cmd/gpushare-bench
+tool=$work/gpushare-bench
+if [ -n "${BIN:-}" ]; then
+	tool=$(realpath "$BIN/gpushare-bench")
+	kernels=$(realpath "$BIN/host.test")
+else
+	CGO_ENABLED=0 go build -o "$tool" ./cmd/gpushare-bench
+	kernels=$work/host.test
+	CGO_ENABLED=0 go test -c -o "$kernels" ./host
+fi
 
 # values.csv: side,bytes,receiver,phase,median in ns; a line for each round
 for round in $(seq "$rounds"); do
@@ -26,7 +36,7 @@ for round in $(seq "$rounds"); do
 				awk -F, -v bytes="$bytes" -v receiver="$receiver" '$1 == "transfer" || $1 == "map" { print "C," bytes "," receiver "," $1 "," $2 }'
 		done
 	done >>"$work/values.csv"
-	"$work/gpushare-bench" sweep --backend host --allocator memfd --size 4KiB,16MiB --receiver blocked,polling --kernel none \
+	"$tool" sweep --backend host --allocator memfd --size 4KiB,16MiB --receiver blocked,polling --kernel none \
 		--min-samples 300 --max-samples 1000 --max-time 3s --progress none --out "$work/run$round" >/dev/null
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
 		$column["status"] == "ok" && ($column["metric"] == "transfer" || $column["metric"] == "map") {
@@ -53,4 +63,4 @@ done | awk '
 
 echo
 echo 'kernels on 256 MiB; ratio is of the best samples, median-ratio of the medians; above 1 is faster than C'
-CGO_ENABLED=0 go test -run '^$' -bench Kernels -benchtime "${rounds}x" ./host | grep '^Benchmark'
+(cd host && "$kernels" -test.run '^$' -test.bench 'Kernels/(read|write|copy)' -test.benchtime "${rounds}x") | grep '^Benchmark'

@@ -123,7 +123,9 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "backend %s: %s\n", choice.name, choice.why)
+	if f.backend == "auto" || choice.emulated() != "" {
+		fmt.Fprintf(a.stderr, "backend %s: %s\n", choice.name, choice.why)
+	}
 	if f.dryRun {
 		return a.printPlan(f, plan)
 	}
