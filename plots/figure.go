@@ -128,7 +128,12 @@ func (f Figure) Encode(w io.Writer, format string) error {
 	case "png":
 		return f.encodePNG(w, pngDPI)
 	case "svg":
-		c = vgsvg.New(f.Width, f.Height)
+		var b bytes.Buffer
+		if err := f.writeTo(&b, vgsvg.New(f.Width, f.Height)); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, roomed(b.String()))
+		return err
 	case "pdf":
 		c = pdfCanvas{vgpdf.New(f.Width, f.Height)}
 	default:
@@ -174,6 +179,21 @@ var (
 	spaceInTag  = regexp.MustCompile(`\s*\n\s*style=`)
 )
 
+// roomed makes every text take the room that the picture left for it, whatever font the reader's system has, and names
+// fonts of the same proportions that are nearly everywhere.
+func roomed(s string) string {
+	s = strings.ReplaceAll(s, "font-family:Liberation Sans;", "font-family:Liberation Sans,Arial,Helvetica,sans-serif;")
+	return textElement.ReplaceAllStringFunc(s, func(m string) string {
+		part := textElement.FindStringSubmatch(m)
+		size, err := strconv.ParseFloat(part[2], 64)
+		if err != nil {
+			return m
+		}
+		width := textStyle(size, ink, strings.Contains(part[1], "bold")).Width(html.UnescapeString(part[4])).Points()
+		return fmt.Sprintf(`<text textLength="%.1f" lengthAdjust="spacingAndGlyphs"%sfont-size:%spx%s>%s</text>`, width, part[1], part[2], part[3], part[4])
+	})
+}
+
 // compact makes an SVG of vgsvg smaller and gives it the page's colours and font.
 func compact(s string) string {
 	s = fontFamily.ReplaceAllStringFunc(s, func(m string) string {
@@ -183,16 +203,6 @@ func compact(s string) string {
 		return ""
 	})
 	s = spaceInTag.ReplaceAllString(s, " style=")
-	s = textElement.ReplaceAllStringFunc(s, func(m string) string {
-		part := textElement.FindStringSubmatch(m)
-		size, err := strconv.ParseFloat(part[2], 64)
-		if err != nil {
-			return m
-		}
-		// Whatever font the reader's system has, the text takes the room that the picture left for it.
-		width := textStyle(size, ink, strings.Contains(part[1], "bold")).Width(html.UnescapeString(part[4])).Points()
-		return fmt.Sprintf(`<text textLength="%.1f" lengthAdjust="spacingAndGlyphs"%sfont-size:%spx%s>%s</text>`, width, part[1], part[2], part[3], part[4])
-	})
 	pairs := []string{}
 	for _, v := range []struct {
 		c    color.Color

@@ -39,6 +39,7 @@ func Figures(run *results.Run) []Figure {
 			add(d.Distribution(v, size, share.Setup))
 		}
 		add(d.BreakEven(v))
+		add(d.Live(v))
 	}
 	return append(all, d.matrices()...)
 }

@@ -218,3 +218,9 @@ func toLengths(v ...float64) []vg.Length {
 	}
 	return out
 }
+
+func TestTextOfPDFs(t *testing.T) {
+	if got, want := latin(pdfText.Replace("5 µs ±2 … → −1 – メ\u0080")), "5 \xb5s \xb12 \x85 -> -1 \x96 ??"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

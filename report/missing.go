@@ -107,7 +107,7 @@ type finding struct {
 }
 
 // warningOrder puts first what makes numbers wrong, last what only makes them less precise.
-var warningOrder = []string{"cached", "throttled", "shared-gpu", "busy-machine", "bimodal", "drift", "idle-wake", "coarse-timer", "correlated",
+var warningOrder = []string{"cached", "throttled", "shared-gpu", "busy-machine", "stalled", "bimodal", "drift", "idle-wake", "coarse-timer", "correlated",
 	"cpu-scaling", "few-samples", "imprecise"}
 
 // findings groups the warnings of a run by code.

@@ -83,7 +83,7 @@ func viewTables(b *bytes.Buffer, d *plots.Data, v *plots.View, o TableOptions) e
 		if shown < len(sizes) {
 			left = fmt.Sprintf(" (%d of %d sizes; summary.csv has all)", shown, len(sizes))
 		}
-		title("setup = export + transfer + import + map: median ± wider side of its 95 % interval" + left)
+		title("setup = export + transfer + import + map: median ± the wider side of its 95 % interval, or [the interval]" + left)
 		if err := t.write(b, o); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func viewTables(b *bytes.Buffer, d *plots.Data, v *plots.View, o TableOptions) e
 		return err
 	}
 	if size, ok := kernelSize(v, sizes); ok {
-		title(fmt.Sprintf("the consumer's kernels on %s: median ± wider side of its 95 %% interval; GB/s = 1e9 bytes/s, payload counted once", share.FormatSize(size)))
+		title(fmt.Sprintf("the consumer's kernels on %s: median ± the wider side of its 95 %% interval, or [the interval]; GB/s = 1e9 bytes/s, payload counted once", share.FormatSize(size)))
 		return kernelTable(v, size).write(b, o)
 	}
 	return nil

@@ -112,7 +112,11 @@ func (s scale) format(v float64) string {
 	return strconv.FormatFloat(v/s.divisor, 'f', s.decimals, 64)
 }
 
-// estimate writes a median and the wider side of its interval: "12.31 ±0.12".
+// wide is the half of an interval, as a fraction of the median, from which on both ends are written: ± would hide that the
+// sides differ, and could reach below zero.
+const wide = 0.1
+
+// estimate writes a median and the wider side of its interval, "12.31 ±0.12", or both ends of a wide one, "12.3 [9.8, 21.0]".
 func (s scale) estimate(r *results.Row) string {
 	text := s.format(r.Stats.Median)
 	ci := r.Stats.CI
@@ -120,6 +124,9 @@ func (s scale) estimate(r *results.Row) string {
 		return text + " (n=" + strconv.Itoa(r.Stats.N) + ")"
 	}
 	half := max(ci.High-r.Stats.Median, r.Stats.Median-ci.Low)
+	if half > wide*r.Stats.Median {
+		return fmt.Sprintf("%s [%s, %s]", text, s.format(ci.Low), s.format(ci.High))
+	}
 	side := s.format(half)
 	if half > 0 && strings.Trim(side, "0.") == "" {
 		side = "<" + strconv.FormatFloat(math.Pow10(-s.decimals), 'f', s.decimals, 64)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 	"unicode"
@@ -11,6 +12,7 @@ import (
 	"gpushare-bench/plots"
 	"gpushare-bench/results"
 	"gpushare-bench/share"
+	"gpushare-bench/stats"
 )
 
 // comparison compares two made-up runs of which the second is slower here and faster there.
@@ -171,6 +173,27 @@ func TestScaleFor(t *testing.T) {
 		s := scaleFor(x.values, x.unit)
 		if got := s.format(x.value) + " " + s.unit; got != x.want {
 			t.Errorf("%v of %v: %s, want %s", x.value, x.values, got, x.want)
+		}
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	row := func(median, low, high float64) *results.Row {
+		return &results.Row{Stats: stats.Summary{N: 9, Median: median, CI: stats.Interval{Low: low, High: high, Level: 0.95}}}
+	}
+	s := scale{divisor: 1000, unit: "µs", decimals: 2}
+	for _, x := range []struct {
+		row  *results.Row
+		want string
+	}{
+		{row(12310, 12200, 12430), "12.31 ±0.12"},
+		{row(12310, 12309, 12312), "12.31 ±<0.01"},
+		{row(12310, 12310, 12310), "12.31 ±0.00"},
+		{row(50000, 27000, 112200), "50.00 [27.00, 112.20]"},
+		{row(12310, math.NaN(), math.NaN()), "12.31 (n=9)"},
+	} {
+		if got := s.estimate(x.row); got != x.want {
+			t.Errorf("%s, want %s", got, x.want)
 		}
 	}
 }
