@@ -21,6 +21,12 @@ var symbols = []struct {
 	{"dma-buf-pcie", []string{"cuMemGetHandleForAddressRange"}, share.Export},
 }
 
+// declined reports whether a machine answers a call with an error.
+func declined(p cudatest.Profile, what string) bool {
+	r, ok := p.Answer(what, "")
+	return ok && r != "CUDA_SUCCESS"
+}
+
 // expectation is what a machine's description says about the paths between two of its devices.
 func expectation(p cudatest.Profile, producer, consumer int) func(share.Path, string) sharetest.Expectation {
 	refused := func(phase share.Phase, answers ...string) sharetest.Expectation {

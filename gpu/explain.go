@@ -79,6 +79,8 @@ var circumstances = []circumstance{
 	{"cuMemCreate", cuda.ErrorInvalidValue, allocatorIn("vmm-host"), "this driver does not make shareable host memory at that place"},
 	{"cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, allocatorIn("pinned", "managed", "vmm-host"),
 		"this driver exports only device memory as dma-buf; host allocations need attribute HOST_ALLOC_DMA_BUF_SUPPORTED"},
+	{"cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, allocatorIn("async", "pool"),
+		"memory of a pool is exported from the start of an allocation only (so answered driver 580 on an H200)"},
 	{"cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, nil, "the range must start and end on a host page and lie in one allocation"},
 	{"cuMemGetHandleForAddressRange", cuda.ErrorNotSupported, attributeIs(cuda.AttributeDMABuf, 1),
 		"the attribute DMA_BUF_SUPPORTED is 1, but not for this kind of mapping"},

@@ -33,6 +33,8 @@ func TestExplain(t *testing.T) {
 		{"h200-580", "cuMemCreate", cuda.ErrorInvalidValue, "vmm", ""},
 		{"h200-580", "cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, "pinned", "exports only device memory as dma-buf"},
 		{"h200-580", "cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, "managed", "exports only device memory as dma-buf"},
+		{"h200-580", "cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, "async", "from the start of an allocation only"},
+		{"h200-580", "cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, "pool", "from the start of an allocation only"},
 		{"h200-580", "cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, "device", "must start and end on a host page"},
 		{"h200-580", "cuMemGetHandleForAddressRange", cuda.ErrorNotSupported, "device", "DMA_BUF_SUPPORTED is 1, but"},
 		{"old-driver", "cuMemGetHandleForAddressRange", cuda.ErrorNotSupported, "device", "needs the open kernel module"},

@@ -63,7 +63,7 @@ func TestFaults(t *testing.T) {
 		// Calls and kernels that never end.
 		{"cumemmap", "vmm", "consumer:cuMemImportFromShareableHandle@6=hang", share.StatusTimeout, "no answer in time in import/cuMemImportFromShareableHandle of the consumer, cycle 1", "import", dies},
 		{"cumemmap", "vmm", "producer:cuMemExportToShareableHandle@6=hang", share.StatusTimeout, "in export/cuMemExportToShareableHandle of the producer, cycle 1", "export", dies},
-		{"cuda-ipc", "device", "producer:cuMemFree@6=hang", share.StatusTimeout, "in release/cuMemFree of the producer", "release", dies},
+		{"cuda-ipc", "device", "producer:cuMemFree@7=hang", share.StatusTimeout, "in release/cuMemFree of the producer", "release", dies},
 		{"cumemmap", "vmm", "consumer:kernel:read@110=hang", share.StatusTimeout, "of the consumer", "", dies},
 		// Work that is queued too late: the gate before it does not wait for ever.
 		{"cumemmap", "vmm", "consumer:cuEventRecord@75=slow:2500ms", share.StatusFailed, "the gate kernel reached its time limit", "", orderly},

@@ -18,7 +18,8 @@ import (
 // ScriptVariable is the environment variable that scripts the backend in worker processes: faults separated by spaces,
 // each [ROLE:]POINT[@CYCLE]=WHAT. ROLE is producer or consumer (GPUSHARE_ROLE); POINT is allocate, fill, export, import,
 // map, touch, verify, read, unmap or release; CYCLE is counted from 0 at the worker's start, any without it. WHAT is
-// refuse, fail, hang, kill, segv, flip (one byte of the buffer) or exit.
+// refuse, fail, hang, kill, segv, flip (one byte of the buffer), bus (the buffer's file is truncated behind the mapping, which
+// is then read: SIGBUS) or exit.
 const ScriptVariable = "GPUSHARE_TEST_SCRIPT"
 
 // Nanoseconds that scripted calls take, by phase: distinct, so that a phase under another's name is seen.
@@ -193,6 +194,8 @@ func (d *device) fault(point string, mem []byte) (int, error) {
 		case "segv":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSEGV)
 			time.Sleep(time.Hour)
+		case "bus":
+			truncate(mem)
 		case "exit":
 			os.Exit(7)
 		case "flip":
@@ -200,6 +203,24 @@ func (d *device) fault(point string, mem []byte) (int, error) {
 		}
 	}
 	return cycle, nil
+}
+
+// truncate takes the file behind a mapping away and reads the mapping.
+func truncate(mem []byte) {
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		panic(err)
+	}
+	address := fmt.Sprintf("%x-", uintptr(unsafe.Pointer(&mem[0])))
+	for line := range strings.Lines(string(maps)) {
+		if f := strings.Fields(line); strings.HasPrefix(line, address) && len(f) > 5 {
+			if err := os.Truncate(f[5], 0); err != nil {
+				panic(err)
+			}
+			os.Exit(int(mem[0]) & 1)
+		}
+	}
+	panic("no mapping at " + address)
 }
 
 func allocFile(t *share.Tape, d *device, r share.Request) (*buffer, error) {

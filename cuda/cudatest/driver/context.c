@@ -38,14 +38,13 @@ API cuDevicePrimaryCtxRetain(uint64_t *out, CUdevice ordinal) {
     if (!c) {
         int mode = d->attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_MODE];
         if (mode == CU_COMPUTEMODE_PROHIBITED ||
-            (mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS && state_other_context(d->index)))
+            !state_claim(d->index, mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS))
             return CUDA_ERROR_DEVICE_UNAVAILABLE;
         c = calloc(1, sizeof *c);
         c->device = d;
         c->handle = object_add(OBJECT_CONTEXT, c);
         c->legacy = stream_new(c, 0);
         contexts[d->index] = c;
-        state_context(d->index, true);
     }
     c->retained++;
     *out = c->handle;

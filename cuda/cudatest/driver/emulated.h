@@ -119,7 +119,7 @@ void state_open(void);
 void state_charge(int device_index, int64_t bytes);
 uint64_t state_used(int device_index);              // of all live processes
 void state_context(int device_index, bool held);
-bool state_other_context(int device_index);         // another live process holds one
+bool state_claim(int device_index, bool alone);      // notes a context; false: alone, and another live process holds one
 void state_objects(int64_t change);
 void state_import(uint64_t inode, bool mapped);     // this process maps memory that another one owns
 pid_t state_importer(uint64_t inode);               // a live process that has it mapped, or 0

@@ -27,6 +27,8 @@ API cuMemGetHandleForAddressRange(void *out, CUdeviceptr address, size_t size, i
     bool imported = !strcmp(range_circumstance(r), "imported");
     CUresult result = answer(imported ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS, "cuMemGetHandleForAddressRange/%s%s",
                              range_circumstance(r), pcie ? "/PCIE" : "");
+    if (result == CUDA_SUCCESS && address != r->base)
+        result = answer(CUDA_SUCCESS, "cuMemGetHandleForAddressRange/%s/INSIDE", range_circumstance(r));
     if (result != CUDA_SUCCESS)
         return result;
     if (address % page_size() || size == 0 || size % page_size())

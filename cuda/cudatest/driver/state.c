@@ -121,11 +121,20 @@ void state_context(int device_index, bool held) {
         __atomic_and_fetch(&state->process[own].contexts, ~(1u << device_index), __ATOMIC_SEQ_CST);
 }
 
-bool state_other_context(int device_index) {
+static bool other_context(int device_index) {
     for (int i = 0; i < SLOTS; i++)
         if (i != own && (state->process[i].contexts & 1u << device_index) && alive(i))
             return true;
     return false;
+}
+
+bool state_claim(int device_index, bool alone) {
+    table_lock(F_WRLCK); // of two processes that ask at a time one is the first
+    bool granted = !alone || !other_context(device_index);
+    if (granted)
+        state_context(device_index, true);
+    table_lock(F_UNLCK);
+    return granted;
 }
 
 void state_objects(int64_t change) {
