@@ -162,6 +162,8 @@ func TestFaults(t *testing.T) {
 		{"producer:export@2=kill", share.StatusFailed, "producer was killed by signal 9", "export"},
 		{"consumer:import@0=kill", share.StatusFailed, "consumer was killed by signal 9 (killed) in import/fakeImport", "import"},
 		{"consumer:map@2=segv", share.StatusFailed, "consumer", "map"},
+		{"consumer:touch@2=bus", share.StatusFailed, "SIGBUS", "first_touch"},
+		{"producer:release@2=bus", share.StatusFailed, "SIGBUS", "release"},
 		{"consumer:touch@2=exit", share.StatusFailed, "consumer exited with status 7", "first_touch"},
 		{"consumer:map@2=hang", share.StatusTimeout, "in map/fakeMap of the consumer, cycle 2", "map"},
 		{"producer:release@2=hang", share.StatusTimeout, "in release/fakeFree of the producer, cycle 2", "release"},
@@ -204,7 +206,7 @@ func TestFaults(t *testing.T) {
 			}
 			left, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*"))
 			if killed := strings.Contains(c.script, "kill") || strings.Contains(c.script, "segv") || strings.Contains(c.script, "exit") ||
-				strings.Contains(c.script, "hang"); len(left) > 0 && !killed {
+				strings.Contains(c.script, "hang") || strings.Contains(c.script, "bus"); len(left) > 0 && !killed {
 				t.Errorf("buffers left behind: %v", left)
 			}
 		})
