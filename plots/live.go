@@ -103,13 +103,23 @@ func (v *View) byLive(size int64) (groups []liveGroup, counts []int) {
 		if len(ways) < 2 || len(measured) == 0 {
 			continue
 		}
-		groups = append(groups, liveGroup{label: b.Label, style: styleOf(b.Case), ways: ways})
+		st := styleOf(b.Case)
+		// Another transport, receiver or cache of the same path and allocator looks the same elsewhere.
+		for i := 0; i < len(otherMarks) && slices.ContainsFunc(groups, func(g liveGroup) bool { return alike(g.style, st) }); i++ {
+			st.mark = otherMarks[i]
+		}
+		groups = append(groups, liveGroup{label: b.Label, style: st, ways: ways})
 		for _, w := range measured {
 			counts = append(counts, w.Case.Live)
 		}
 	}
 	slices.Sort(counts)
 	return groups, slices.Compact(counts)
+}
+
+// alike reports whether two styles can't be told apart.
+func alike(a, b style) bool {
+	return a.color == b.color && a.glyph == b.glyph && slices.Equal(a.dashes, b.dashes)
 }
 
 // liveAt is where a number of live mappings lies on a logarithmic axis: twice the number, so that there is room for none
@@ -171,12 +181,14 @@ func drawLive(dc draw.Canvas, titles []string, charts []chart, counts []int) {
 	}
 }
 
-// thin takes the labels of ticks that lie too close to the labelled one before where most of them would fill the axis.
+// thin takes the labels of ticks that lie too close to a labelled one where most of them would fill the axis. The first and
+// the last keep theirs.
 func thin(ticks plot.ConstantTicks, most int) {
-	last := 0
-	span := math.Log(ticks[len(ticks)-1].Value / ticks[0].Value)
-	for i := 1; i < len(ticks); i++ {
-		if math.Log(ticks[i].Value/ticks[last].Value) < span/float64(most) {
+	last, end := 0, len(ticks)-1
+	span := math.Log(ticks[end].Value / ticks[0].Value)
+	near := func(i, j int) bool { return math.Log(ticks[j].Value/ticks[i].Value) < span/float64(most) }
+	for i := 1; i < end; i++ {
+		if near(last, i) || near(i, end) {
 			ticks[i].Label = ""
 			continue
 		}
