@@ -21,6 +21,7 @@ const (
 	scriptedBackend = "GPUSHARE_TEST_SCRIPTED" // set: memory and time are sharetest's
 	sizeVariable    = "GPUSHARE_TEST_FSIZE"    // the runner's limit of file sizes, in bytes
 	filesVariable   = "GPUSHARE_TEST_NOFILE"   // limit of open files, of runner and workers
+	slowVariable    = "GPUSHARE_TEST_SLOW"     // set: allocating takes 5 µs more
 	flipVariable    = "GPUSHARE_TEST_FLIP"     // role of the end that finds one byte flipped in its second cycle
 )
 
@@ -38,6 +39,11 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(scriptedBackend) != "" {
 		backends = []share.Backend{backends[0], sharetest.Backend{}}
+	}
+	if os.Getenv(slowVariable) != "" {
+		for i, b := range backends {
+			backends[i] = slowBackend{b}
+		}
 	}
 	if role := os.Getenv(flipVariable); role != "" && role == os.Getenv("GPUSHARE_ROLE") {
 		for i, b := range backends {
@@ -80,6 +86,21 @@ func limit(resource int, variable string, set bool) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// slowBackend takes longer to allocate, by its records.
+type slowBackend struct{ share.Backend }
+
+func (b slowBackend) Allocators() []share.Allocator {
+	rows := b.Backend.Allocators()
+	for i := range rows {
+		alloc := rows[i].Alloc
+		rows[i].Alloc = func(t *share.Tape, d share.Device, r share.Request) (share.Buffer, error) {
+			t.Record("slow", 0, 5000, true)
+			return alloc(t, d, r)
+		}
+	}
+	return rows
 }
 
 // flippingBackend hands out devices that flip one byte before the second verification.

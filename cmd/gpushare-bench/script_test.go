@@ -71,7 +71,11 @@ func runScript(t *testing.T, file string) {
 	e.Cmds["scrub"] = scrub()
 	e.Cmds["journal"] = journal()
 	e.Cmds["json"] = validJSON()
-	e.Cmds["truncate"] = truncate()
+	e.Cmds["truncate"] = edit("cut a file to N bytes", func(text []byte, n int) []byte { return text[:n] })
+	e.Cmds["cutlines"] = edit("cut a file to N lines", func(text []byte, n int) []byte {
+		return bytes.Join(bytes.SplitAfter(text, []byte("\n"))[:n], nil)
+	})
+	e.Cmds["append"] = appendLine()
 	e.Cmds["golden"] = g.cmd()
 	e.Conds = scripttest.DefaultConds()
 	e.Conds["root"] = script.BoolCondition("tests run as root", os.Getuid() == 0)
@@ -228,18 +232,37 @@ func validJSON() script.Cmd {
 		})
 }
 
-// truncate is the command that cuts a file, as a crash of the machine might.
-func truncate() script.Cmd {
-	return script.Command(script.CmdUsage{Summary: "cut a file to N bytes", Args: "file N"},
+// edit is a command that cuts a file, as a crash of the machine might.
+func edit(summary string, change func(text []byte, n int) []byte) script.Cmd {
+	return script.Command(script.CmdUsage{Summary: summary, Args: "file N"},
 		func(s *script.State, args ...string) (script.WaitFunc, error) {
 			if len(args) != 2 {
 				return nil, script.ErrUsage
 			}
-			n, err := strconv.ParseInt(args[1], 10, 64)
-			if err == nil {
-				err = os.Truncate(s.Path(args[0]), n)
+			n, err := strconv.Atoi(args[1])
+			if err != nil {
+				return nil, err
 			}
-			return nil, err
+			text, err := os.ReadFile(s.Path(args[0]))
+			if err != nil {
+				return nil, err
+			}
+			return nil, os.WriteFile(s.Path(args[0]), change(text, n), 0o600)
+		})
+}
+
+// appendLine is the command that appends a line to a file.
+func appendLine() script.Cmd {
+	return script.Command(script.CmdUsage{Summary: "append a line to a file", Args: "file line"},
+		func(s *script.State, args ...string) (script.WaitFunc, error) {
+			if len(args) != 2 {
+				return nil, script.ErrUsage
+			}
+			text, err := os.ReadFile(s.Path(args[0]))
+			if err != nil {
+				return nil, err
+			}
+			return nil, os.WriteFile(s.Path(args[0]), append(text, args[1]+"\n"...), 0o600)
 		})
 }
 
