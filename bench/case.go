@@ -243,6 +243,10 @@ func (m *measurement) annotate(res *results.CaseResult) {
 	if ns := c.Isolate; len(ns) > 0 && res.Status != share.StatusOK && res.Status != share.StatusInterrupted {
 		res.Reason += fmt.Sprintf("; each end has namespaces of its own: %s (--isolate)", strings.Join(ns, ", "))
 	}
+	importing := strings.HasPrefix(res.Phase, share.Import.String()) || strings.HasPrefix(res.Phase, share.Map.String())
+	if b := m.ends.blind(); b != "" && importing && res.Status != share.StatusOK {
+		res.Reason += "; " + b
+	}
 	if res.Status == share.StatusCorrupt && m.r.Suspects != nil {
 		if s := m.r.Suspects(m.producer, m.consumer); s != "" {
 			res.Reason += "; " + s

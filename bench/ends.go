@@ -33,15 +33,18 @@ func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, err
 		return nil, err
 	}
 	options := share.Options{Cold: g.Cache == share.CacheCold, Threads: c.Threads}
-	open := func(p, other *process, d share.DeviceInfo) *worker.Request {
+	open := func(p, other *process, d, peer share.DeviceInfo) *worker.Request {
 		pid := other.cmd.Process.Pid
 		if slices.Contains(l.Isolate, "pid") {
 			pid = 0 // it has no number in the other's namespace
 		}
-		return &worker.Request{Open: &worker.Open{Role: p.role, Backend: d.Backend, Device: d.ID, Options: options,
-			CPUs: d.CPUs, PeerPID: pid}}
+		o := &worker.Open{Role: p.role, Backend: d.Backend, Device: d.ID, Options: options, CPUs: d.CPUs, PeerPID: pid}
+		if peer.Backend == d.Backend {
+			o.Peer = peer.ID
+		}
+		return &worker.Request{Open: o}
 	}
-	reps, errs := e.both(ctx, open(e.producer, e.consumer, g.Producer), open(e.consumer, e.producer, g.Consumer), startTimeout)
+	reps, errs := e.both(ctx, open(e.producer, e.consumer, g.Producer, g.Consumer), open(e.consumer, e.producer, g.Consumer, g.Producer), startTimeout)
 	for i, p := range []*process{e.producer, e.consumer} {
 		switch {
 		case errs[i] != nil:
@@ -81,6 +84,14 @@ func (l *Launcher) startEnds(c *Config, a, b *os.File) (*ends, error) {
 		return nil, err
 	}
 	return &ends{producer: ps[0], consumer: cs[0]}, nil
+}
+
+// blind says that the consumer can't see the producer's device, which importing may need; "" if it can.
+func (e *ends) blind() string {
+	if why := e.opened[1].Blind; why != "" {
+		return "the consumer does not see the producer's device: " + why
+	}
+	return ""
 }
 
 // pids are the two processes' numbers.

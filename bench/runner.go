@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"gpushare-bench/results"
@@ -42,11 +43,12 @@ type Runner struct {
 	costly   costly
 }
 
-// Event tells of progress. Exactly one of Starting and Finished is set.
+// Event tells of progress. Exactly one of Starting, Finished and Note is set.
 type Event struct {
 	Starting *Planned
 	Finished *results.CaseResult
-	Number   int // of cases finished so far, out of Total
+	Note     string // what is to be known about a pair before it is measured
+	Number   int    // of cases finished so far, out of Total
 	Total    int
 }
 
@@ -133,7 +135,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 			e.quit()
 		}
 	}()
-	failures := 0
+	failures, told := 0, false
 	var startErr error
 	for _, p := range g.Cases {
 		if r.done(results.Key{Case: p.Case, Repeat: repeat}) {
@@ -160,6 +162,9 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
+			} else if b := e.blind(); b != "" && !told {
+				told = true
+				r.event(Event{Note: fmt.Sprintf("%s→%s: %s", g.Producer.ID, g.Consumer.ID, b), Number: r.finished, Total: r.total()})
 			}
 		}
 		if e == nil {
@@ -239,7 +244,7 @@ func refused(p Planned, repeat int) *results.CaseResult {
 // unopened is the result of a case whose processes could not be started or could not open their devices.
 func unopened(p Planned, repeat int, err error) *results.CaseResult {
 	res := refused(p, repeat)
-	res.Reason = err.Error()
+	res.Reason = strings.ReplaceAll(err.Error(), "\n", "; ")
 	if !errors.Is(err, share.ErrUnsupported) {
 		res.Status = share.StatusFailed
 	}

@@ -178,6 +178,12 @@ func (d *device) State() share.DeviceState {
 	return s
 }
 
+// Sees looks for another GPU among those that this process can see.
+func (d *device) Sees(id string) error {
+	_, err := ordinalOf(d.lib, id)
+	return err
+}
+
 // closeFD closes a descriptor that nobody else will; -1 is none. The kernel releases it whatever it answers.
 func closeFD(fd int) {
 	if fd >= 0 {

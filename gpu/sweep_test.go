@@ -71,7 +71,8 @@ func TestVisibleDevices(t *testing.T) {
 	}{
 		{"3:3", share.StatusOK, nil}, // ordinal 1 in the producer, 0 in the consumer
 		{"2:2", share.StatusUnsupported, []string{"consumer", "find GPU GPU-e3000000-0000-4000-8000-000000000003", "sees 1 GPU(s) [GPU-e3000000-0000-4000-8000-000000000004]", `CUDA_VISIBLE_DEVICES is "3"`}},
-		{"2:3", share.StatusPartial, []string{"CUDA_ERROR_INVALID_DEVICE (101)", "the exporter's GPU may not be visible to this process"}},
+		{"2:3", share.StatusPartial, []string{"CUDA_ERROR_INVALID_DEVICE (101)", "the exporter's GPU may not be visible to this process",
+			"the consumer does not see the producer's device: find GPU GPU-e3000000-0000-4000-8000-000000000003; this process sees 1 GPU(s) [GPU-e3000000-0000-4000-8000-000000000004]"}},
 	} {
 		t.Run(c.pair, func(t *testing.T) {
 			m := on(t, "eight-h200")

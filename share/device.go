@@ -33,6 +33,12 @@ type Accessor interface {
 // /proc/self/fdinfo, Documentation/driver-api/dma-buf.rst).
 type Origin interface{ ExporterName() string }
 
+// Viewer is implemented by devices of which a process may see some only (CUDA_VISIBLE_DEVICES).
+type Viewer interface {
+	// Sees returns nil if this process can see the device with the ID, and otherwise an error that says what it sees.
+	Sees(id string) error
+}
+
 // Mismatch says what a verification found. A zero Bytes is a clean result.
 type Mismatch struct {
 	Bytes int64 `json:"bytes"`        // bytes in 8-byte words that differ from the pattern

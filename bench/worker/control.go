@@ -47,6 +47,7 @@ type Open struct {
 	Options share.Options `json:"options"`
 	CPUs    []int         `json:"cpus,omitempty"`     // cores the measuring thread may be pinned to
 	PeerPID int           `json:"peer_pid,omitempty"` // the other worker as seen by the runner
+	Peer    string        `json:"peer,omitempty"`     // ID of the other end's device if it is of the same backend
 }
 
 // Batch asks for consecutive cycles of one case. Both workers get the same batch.
@@ -77,6 +78,7 @@ type Opened struct {
 	PID     int            `json:"pid"`
 	CPU     int            `json:"cpu"` // core the measuring thread is pinned to; -1: not pinned
 	Kernels []share.Kernel `json:"kernels"`
+	Blind   string         `json:"blind,omitempty"` // why the other end's device can't be seen from here; "" if it can
 }
 
 // Overhead is what an empty timed call reads, in nanoseconds.

@@ -143,7 +143,13 @@ func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
 			return nil, fmt.Errorf("let the consumer fetch descriptors: %w", err)
 		}
 	}
-	return &Opened{PID: os.Getpid(), CPU: cpu, Kernels: dev.Kernels()}, nil
+	opened := &Opened{PID: os.Getpid(), CPU: cpu, Kernels: dev.Kernels()}
+	if v, ok := dev.(share.Viewer); ok && o.Peer != "" {
+		if err := v.Sees(o.Peer); err != nil {
+			opened.Blind = err.Error()
+		}
+	}
+	return opened, nil
 }
 
 // overhead measures what an empty timed call reads in a process like those that measure.

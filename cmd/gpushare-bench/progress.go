@@ -46,6 +46,9 @@ func (p *progress) event(e bench.Event) {
 	case "bar":
 		p.draw(e)
 	case "plain":
+		if e.Note != "" {
+			fmt.Fprintln(p.w, printable(e.Note))
+		}
 		if e.Finished != nil {
 			fmt.Fprintf(p.w, "[%*d/%d] %s\n", width(e.Total), e.Number, e.Total, caseLine(e.Finished))
 		}
@@ -82,6 +85,8 @@ func cycles(res *results.CaseResult) int {
 func (p *progress) draw(e bench.Event) {
 	p.mu.Lock()
 	switch {
+	case e.Note != "":
+		p.text = printable(e.Note)
 	case e.Starting != nil:
 		p.text = e.Starting.Case.String()
 	case e.Finished != nil && e.Finished.Status != share.StatusOK:
