@@ -178,10 +178,76 @@ size_t vmm_round(size_t size)
     return (size + granularity - 1) / granularity * granularity;
 }
 
-void fill(CUdeviceptr p, size_t size)
+// --- kernels ---------------------------------------------------------------
+
+static CUfunction fill_kernel, verify_kernel, read_kernel;
+static CUdeviceptr result; // of verify: mismatching words, index of the first and of the last; 512: what read sums up
+
+void load_kernels(const char *path)
 {
-    CHECKED(cuMemsetD8Async, p, 0x5a, size, stream);
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        fail(path);
+    static char text[1 << 20];
+    size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = 0;
+    CUmodule module;
+    CHECKED(cuModuleLoadData, &module, text);
+    CHECKED(cuModuleGetFunction, &fill_kernel, module, "fill");
+    CHECKED(cuModuleGetFunction, &verify_kernel, module, "verify");
+    CHECKED(cuModuleGetFunction, &read_kernel, module, "read");
+    CHECKED(cuMemAlloc, &result, 4096);
+}
+
+// launch starts a kernel with 256 threads a block, each thread on per_thread items.
+static void launch(CUfunction kernel, size_t items, unsigned per_thread, void **arguments)
+{
+    size_t block = 256 * (size_t)per_thread;
+    CHECKED(cuLaunchKernel, kernel, (unsigned)((items + block - 1) / block), 1, 1, 256, 1, 1, 0, stream, arguments, NULL);
     CHECKED(cuStreamSynchronize, stream);
+}
+
+void fill(CUdeviceptr p, size_t size, uint64_t seed)
+{
+    if (fill_kernel == NULL) {
+        CHECKED(cuMemsetD8Async, p, (unsigned char)seed, size, stream);
+        CHECKED(cuStreamSynchronize, stream);
+        return;
+    }
+    uint64_t words = size / 8;
+    launch(fill_kernel, words, 1, (void *[]){&p, &words, &seed});
+}
+
+void touch(CUdeviceptr p, size_t size)
+{
+    if (read_kernel == NULL)
+        return;
+    uint64_t vectors = size / 16;
+    CUdeviceptr sink = result + 512;
+    launch(read_kernel, vectors, 4, (void *[]){&p, &vectors, &sink});
+}
+
+void verify(CUdeviceptr p, size_t size, uint64_t seed, CUdeviceptr local)
+{
+    if (verify_kernel == NULL) {
+        CHECKED(cuMemcpyDtoDAsync, local, p, size, stream);
+        CHECKED(cuStreamSynchronize, stream);
+        return;
+    }
+    uint64_t words = size / 8, verdict[3] = {0, UINT64_MAX, 0}, witness;
+    CHECKED(cuMemcpyHtoDAsync, result, verdict, sizeof verdict, stream);
+    launch(verify_kernel, words, 1, (void *[]){&p, &words, &seed, &result});
+    CHECKED(cuMemcpyDtoHAsync, verdict, result, sizeof verdict, stream);
+    CHECKED(cuStreamSynchronize, stream);
+    if (verdict[0] != 0) {
+        fprintf(stderr, "%llu words arrived wrong\n", (unsigned long long)verdict[0]);
+        exit(1);
+    }
+    for (int i = 0; i < 4; i++) {
+        CHECKED(cuMemcpyDtoHAsync, &witness, p + 8 * (i * (words - 1) / 3), sizeof witness, stream);
+        CHECKED(cuStreamSynchronize, stream);
+    }
 }
 
 static int compare(const void *a, const void *b)

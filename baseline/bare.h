@@ -77,7 +77,13 @@ void close_device(void);
 CUmemAllocationProp vmm_properties(void);
 CUmemAccessDesc vmm_access(void);
 size_t vmm_round(size_t size); // up to the granularity
-void fill(CUdeviceptr p, size_t size); // and wait
+
+// Work on a buffer that is not timed, each of it finished on return. With the
+// tool's own kernels, once they are loaded; otherwise memset and copies.
+void load_kernels(const char *ptx);
+void fill(CUdeviceptr p, size_t size, uint64_t seed);
+void touch(CUdeviceptr p, size_t size);
+void verify(CUdeviceptr p, size_t size, uint64_t seed, CUdeviceptr local); // ends the process on a mismatch
 
 // --- statistics ------------------------------------------------------------
 

@@ -61,7 +61,7 @@ static void cycle_once(enum state state, int pause_us, size_t size, int importer
     if (state != UNMAPPED)
         p = map(BEFORE, handle, size);
     if (state == FILLED)
-        fill(p, size);
+        fill(p, size, 0x5a);
     if (pause_us > 0)
         usleep(pause_us);
     int first, second;

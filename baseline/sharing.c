@@ -2,7 +2,7 @@
 // calls that gpushare-bench makes, in its order, with nothing around them. It is
 // the yardstick for the tool: what both measure should agree.
 //
-//   sharing [-n CYCLES] [-s SIZE,…] [-p PATH,…] [-r RECEIVER,…] [-c CPU,CPU]
+//   sharing [-n CYCLES] [-s SIZE,…] [-p PATH,…] [-r RECEIVER,…] [-c CPU,CPU] [-k PTX]
 //   sharing --why-export [-n CYCLES] [-s SIZE,…]      the experiment of export.c
 //
 // Standard output is CSV, one row for each path, allocator, receiver, size and
@@ -15,12 +15,14 @@
 // before either calls cuInit. A cycle:
 //
 //   producer                              consumer
-//   allocate, fill                        ready, wait (polling or blocked)
-//   export, send              →           import, map, read once, write once
-//   close, read once, release ←           unmap, done
+//   allocate, fill, prepare   →           ready, wait (polling or blocked)
+//   export, send              →           import, map, touch, verify, write
+//   close, verify, release    ←           unmap, done
 //
-// Filling, reading and writing are not timed. They are memset and copies where
-// the tool uses kernels, so that the processes wait for each other about as long.
+// Filling, touching and verifying are not timed. With -k they are the tool's own
+// kernels (kernels/ptx/kernels.ptx), so that the processes wait for each other as
+// long as the tool's do: a processor that has slept longer makes the next calls
+// slower. Without it they are memset and copies.
 #define _GNU_SOURCE
 #include "bare.h"
 
@@ -256,11 +258,12 @@ enum { PATHS = sizeof paths / sizeof paths[0] };
 
 static CUdeviceptr local; // memory of this process, of the largest size: where reading copies to
 
-static void read_once(CUdeviceptr p, size_t size)
-{
-    CHECKED(cuMemcpyDtoDAsync, local, p, size, stream);
-    CHECKED(cuStreamSynchronize, stream);
-}
+// What the producer writes and what the consumer writes over it.
+enum { FORTH = 1, BACK = 2 };
+
+static void fill_forth(CUdeviceptr p, size_t size) { fill(p, size, FORTH); }
+
+static void verify_back(CUdeviceptr p, size_t size) { verify(p, size, BACK, local); }
 
 // with_address does work on a buffer, which gets an address for it if it has none.
 static void with_address(const struct path *path, struct buffer *b, void (*work)(CUdeviceptr, size_t))
@@ -279,7 +282,8 @@ static void produce(const struct path *path, size_t size, int socket)
 {
     struct buffer b = {.size = size};
     path->allocate(&b);
-    with_address(path, &b, fill);
+    with_address(path, &b, fill_forth);
+    send_word(socket); // prepare
     struct message m = {0};
     int fd = path->export(&b, &m);
     m.size = b.size;
@@ -293,20 +297,22 @@ static void produce(const struct path *path, size_t size, int socket)
         record(RELEASE, "close", end - start);
     }
     if (path->import != NULL)
-        with_address(path, &b, read_once);
+        with_address(path, &b, verify_back);
     path->release(&b);
 }
 
 static void consume(const struct path *path, bool polling, int socket)
 {
-    send_word(socket); // ready
+    receive_word(socket); // prepare
+    send_word(socket);    // ready
     struct message m;
     int fd = receive_handle(socket, &m, polling);
     if (path->import != NULL) {
         struct mapping v = {.size = m.size};
         path->import(&v, &m, fd);
-        read_once(v.ptr, v.size);
-        fill(v.ptr, v.size);
+        touch(v.ptr, v.size);
+        verify(v.ptr, v.size, FORTH, local);
+        fill(v.ptr, v.size, BACK);
         path->unmap(&v);
     } else if (fd >= 0) {
         close(fd);
@@ -393,6 +399,7 @@ static struct {
     int sizes_n, cycles;
     bool polling, blocked;
     int cpus[2];
+    const char *kernels; // file of the tool's kernels; NULL: none
 } options = {.sizes = {2 << 20, 64 << 20, 1 << 30}, .sizes_n = 3, .cycles = 201, .polling = true, .blocked = true, .cpus = {-1, -1}};
 
 // run_cases is the life of one of the two processes: both go through the same
@@ -405,6 +412,8 @@ static void run_cases(const struct path *path, bool producer, int socket, struct
     for (int i = 0; i < options.sizes_n; i++)
         largest = options.sizes[i] > largest ? options.sizes[i] : largest;
     CHECKED(cuMemAlloc, &local, vmm_round(largest));
+    if (options.kernels != NULL)
+        load_kernels(options.kernels);
     int cycles = 1 + options.cycles;
     struct tape *produced = tapes, *consumed = tapes + cycles;
     for (int i = 0; i < options.sizes_n; i++) {
@@ -515,7 +524,7 @@ int main(int argc, char **argv)
     const char *wanted = NULL;
     bool why = false;
     choose_cpus();
-    for (int c; (c = getopt_long(argc, argv, "n:s:p:r:c:", names, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, "n:s:p:r:c:k:", names, NULL)) != -1;) {
         switch (c) {
         case 'n': options.cycles = atoi(optarg); break;
         case 's': parse_sizes(optarg); break;
@@ -523,6 +532,9 @@ int main(int argc, char **argv)
         case 'r':
             options.polling = listed(optarg, "polling");
             options.blocked = listed(optarg, "blocked");
+            break;
+        case 'k':
+            options.kernels = optarg;
             break;
         case 'c':
             if (sscanf(optarg, "%d,%d", &options.cpus[0], &options.cpus[1]) == 2)

@@ -237,7 +237,7 @@ step_speed() {
 	pinned=$(cores)
 	echo "cores of producer and consumer: ${pinned:-not known, the first two}"
 	for round in $(seq "$ROUNDS"); do
-		limited 60 "$work/sharing" ${pinned:+-c "$pinned"} -n "$CYCLES" -s "$SIZES" >"$work/speed/baseline-$round.csv" || status=1
+		limited 60 "$work/sharing" -k kernels/ptx/kernels.ptx ${pinned:+-c "$pinned"} -n "$CYCLES" -s "$SIZES" >"$work/speed/baseline-$round.csv" || status=1
 		tool 90 sweep --pair 0:0 --path cumemmap,opaque-fd,cuda-ipc,dma-buf,mempool --allocator vmm,vmm-unmapped,device,pool \
 			--size "$SIZES" --receiver blocked,polling --kernel none --min-samples "$CYCLES" --max-samples "$CYCLES" \
 			--max-time 2s --time-limit 80s --progress none --out "$work/speed/run-$round" || status=1
