@@ -37,6 +37,7 @@ func comparison(t *testing.T) *results.Comparison {
 }
 
 func TestWriteAllFormats(t *testing.T) {
+	oneThread(t)
 	dir := filepath.Join(t.TempDir(), "plots")
 	run := hostRun(powers(4096, 16, 3)...)
 	files, err := Write(dir, run, Formats())
@@ -77,6 +78,7 @@ func TestWriteRefusesFormats(t *testing.T) {
 }
 
 func TestWriteFollowsNoLink(t *testing.T) {
+	oneThread(t)
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
 	if err := os.WriteFile(outside, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
@@ -171,6 +173,7 @@ func TestColorsAreOfPathsAlone(t *testing.T) {
 }
 
 func TestEveryPictureSaysEmulated(t *testing.T) {
+	oneThread(t)
 	for _, f := range Figures(gpuRun(2, "h200-580", 2<<20, 64<<20)) {
 		var b bytes.Buffer
 		if err := f.Encode(&b, "svg"); err != nil {
@@ -183,6 +186,7 @@ func TestEveryPictureSaysEmulated(t *testing.T) {
 }
 
 func TestInlineTakesThePagesColors(t *testing.T) {
+	oneThread(t)
 	for _, f := range Figures(oddRun()) {
 		s, err := f.Bare().Inline()
 		if err != nil {

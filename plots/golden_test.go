@@ -82,6 +82,7 @@ func apartBy(a, b uint32) bool {
 }
 
 func TestDifferenceSeesALine(t *testing.T) {
+	oneThread(t)
 	draw := func(run *results.Run) []byte {
 		var b bytes.Buffer
 		if err := Figures(run)[0].encodePNG(&b, 72); err != nil {
@@ -101,6 +102,7 @@ func TestDifferenceSeesALine(t *testing.T) {
 }
 
 func TestGoldenPictures(t *testing.T) {
+	oneThread(t)
 	few, all := powers(2<<20, 32, 3), powers(4096, 2, 20)
 	for _, p := range []struct {
 		name    string

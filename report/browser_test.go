@@ -172,6 +172,7 @@ func (b *browser) screenshot(t *testing.T, name string) {
 }
 
 func TestPageInABrowser(t *testing.T) {
+	oneThread(t)
 	b := startBrowser(t)
 	gpus := gpuRun(8, "h200-580", powers(2<<20, 8, 4)...)
 

@@ -33,6 +33,7 @@ func TestPageOfNothing(t *testing.T) {
 }
 
 func TestPageAnswersInOrder(t *testing.T) {
+	oneThread(t)
 	page := renderPage(t, gpuRun(3, "", powers(2<<20, 32, 2)...))
 	at := 0
 	for _, question := range []string{"Which path should I use?", "What does a cycle cost, and where does the time go?", "How does each phase scale with size?",
@@ -55,6 +56,7 @@ func TestPageAnswersInOrder(t *testing.T) {
 var external = regexp.MustCompile(`(?i)(src|href|action|data|poster|srcset)\s*=\s*["']?\s*(https?:|//|file:)|url\(|@import|<(iframe|object|embed|form|base)\b`)
 
 func TestPageIsSelfContained(t *testing.T) {
+	oneThread(t)
 	for name, run := range map[string]*results.Run{"host": hostRun(powers(4096, 16, 4)...), "gpu": gpuRun(2, "h200-580", 2<<20, 64<<20), "odd": oddRun()} {
 		page := renderPage(t, run)
 		if m := external.FindString(page); m != "" {
@@ -119,6 +121,7 @@ func large() *results.Run {
 }
 
 func TestAMillionSamplesFit(t *testing.T) {
+	oneThread(t)
 	if testing.Short() {
 		t.Skip("renders a page of a million samples: left out with -short")
 	}
@@ -135,6 +138,7 @@ func TestAMillionSamplesFit(t *testing.T) {
 }
 
 func TestManyPairsFit(t *testing.T) {
+	oneThread(t)
 	if n := len(renderPage(t, gpuRun(8, "", powers(2<<20, 8, 3)...))); n > 5_000_000 {
 		t.Errorf("the page has %d bytes, at most 5000000", n)
 	}

@@ -55,6 +55,7 @@ func texts(t testing.TB) map[string]func(*bytes.Buffer, TableOptions) error {
 }
 
 func TestTablesGolden(t *testing.T) {
+	oneThread(t)
 	for name, write := range texts(t) {
 		var b bytes.Buffer
 		if err := write(&b, TableOptions{}); err != nil {
@@ -65,6 +66,7 @@ func TestTablesGolden(t *testing.T) {
 }
 
 func TestTablesFitAndArePlain(t *testing.T) {
+	oneThread(t)
 	for name, write := range texts(t) {
 		for _, width := range []int{60, 80, 100, 200} {
 			var b bytes.Buffer
@@ -87,6 +89,7 @@ func TestTablesFitAndArePlain(t *testing.T) {
 }
 
 func TestColorIsAllThatDiffers(t *testing.T) {
+	oneThread(t)
 	for name, write := range texts(t) {
 		var plain, colored bytes.Buffer
 		if err := write(&plain, TableOptions{}); err != nil {
