@@ -175,9 +175,9 @@ func (e *ends) quit() {
 	if e.consumer.child == e.producer.child {
 		e.consumer.control.Close()
 	} else {
-		e.consumer.quit(5 * time.Second)
+		e.consumer.quit(quitGrace)
 	}
-	e.producer.quit(5 * time.Second)
+	e.producer.quit(quitGrace)
 	e.consumer.release()
 }
 

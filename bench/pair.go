@@ -157,6 +157,9 @@ func (p *process) ask(req *worker.Request, deadline time.Time) (*worker.Reply, e
 // only when that does; the run goes on without it.
 const killGrace = 10 * time.Second
 
+// quitGrace is the time for a worker to give up what it holds; drivers and busy machines take their time.
+const quitGrace = 10 * time.Second
+
 // kill ends the process and waits for it.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()

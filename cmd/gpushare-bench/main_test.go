@@ -4,11 +4,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"syscall"
 	"testing"
 
+	"gpushare-bench/results"
 	"gpushare-bench/share"
 	"gpushare-bench/share/sharetest"
 )
@@ -21,6 +23,7 @@ const (
 	scriptedBackend = "GPUSHARE_TEST_SCRIPTED" // set: memory and time are sharetest's
 	sizeVariable    = "GPUSHARE_TEST_FSIZE"    // the runner's limit of file sizes, in bytes
 	filesVariable   = "GPUSHARE_TEST_NOFILE"   // limit of open files, of runner and workers
+	drawVariable    = "GPUSHARE_TEST_DRAW"     // set: pictures and page are made; other runs of these tests do without
 	slowVariable    = "GPUSHARE_TEST_SLOW"     // set: allocating takes 5 µs more
 	flipVariable    = "GPUSHARE_TEST_FLIP"     // role of the end that finds one byte flipped in its second cycle
 )
@@ -36,6 +39,10 @@ func TestMain(m *testing.M) {
 	limit(syscall.RLIMIT_FSIZE, sizeVariable, len(os.Args) < 2 || os.Args[1] != "worker")
 	if path := os.Getenv(logVariable); path != "" && len(os.Args) > 1 && os.Args[1] == "worker" {
 		logStart(path)
+	}
+	if os.Getenv(drawVariable) == "" {
+		drawPlots = func(dir string, _ *results.Run, _ []string) ([]string, error) { return nil, os.MkdirAll(dir, 0o755) }
+		writePage = func(w io.Writer, _ []*results.Run) error { _, err := io.WriteString(w, "no page\n"); return err }
 	}
 	if os.Getenv(scriptedBackend) != "" {
 		backends = []share.Backend{backends[0], sharetest.Backend{}}

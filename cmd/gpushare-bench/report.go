@@ -69,7 +69,7 @@ func (a *app) report(dirs []string, out, markdown string, formats, export []stri
 		fmt.Fprintf(a.stderr, "wrote %s, tables and pictures in %s\n", pageName, filepath.Clean(dir))
 		return errs
 	}
-	errs = errors.Join(errs, writeFile(out, func(w io.Writer) error { return report.Page(w, runs) }))
+	errs = errors.Join(errs, writeFile(out, func(w io.Writer) error { return writePage(w, runs) }))
 	if errs == nil {
 		fmt.Fprintf(a.stderr, "wrote %s\n", out)
 	}

@@ -53,7 +53,7 @@ func runScript(t *testing.T, file string) {
 	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
 		env = append(env, "GOCOVERDIR="+dir)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	s, err := script.NewState(ctx, work, env)
 	if err != nil {
