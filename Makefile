@@ -18,8 +18,10 @@ heading = @printf '\n== %s\n' '$(1)'
 CHECKS := deps fmt vet staticcheck vulncheck build verify test race emulated asm bench arm64 vm
 
 FUZZTIME ?= 1m
+SOAK ?= 10000
+SEED ?= 1
 
-.PHONY: help check fuzz $(CHECKS)
+.PHONY: help check fuzz soak $(CHECKS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,5 +100,9 @@ endif
 fuzz: ## every fuzz target for FUZZTIME each (1m); no part of check, which runs their seeds
 	$(call heading,fuzz: $(FUZZTIME) a target)
 	scripts/fuzz.sh $(FUZZTIME)
+
+soak: ## SOAK (10000) cycles on an emulated GPU machine with random faults, seed SEED (1); no part of check, which runs 200
+	$(call heading,soak: $(SOAK) cycles with random faults)
+	cd internal/soak && GPUSHARE_SOAK=$(SOAK) GPUSHARE_SOAK_SEED=$(SEED) $(PURE) $(GO) test -count=1 -timeout 2h -v .
 
 comma := ,

@@ -38,6 +38,10 @@ func (d *device) importExternal(t *share.Tape, kind cuda.ExternalType, h share.H
 		return nil, errors.Join(err, d.quiet.DestroyExternalMemory(mem))
 	}
 	return &mapping{d: d, ptr: p + cuda.DevicePtr(h.Offset), bytes: h.Bytes, first: h.First(), unmap: func(*share.Tape) error {
-		return errors.Join(d.th.MemFree(p), d.th.DestroyExternalMemory(mem))
+		// In this order: the object must not go while a buffer of it is mapped.
+		if err := d.th.MemFree(p); err != nil {
+			return err
+		}
+		return d.th.DestroyExternalMemory(mem)
 	}}, nil
 }
