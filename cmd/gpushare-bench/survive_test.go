@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"gpushare-bench/bench"
 	"gpushare-bench/results"
 	"gpushare-bench/share"
 )
@@ -351,91 +350,4 @@ func TestPlantedLinks(t *testing.T) {
 	if text, _ := os.ReadFile(victim); string(text) != "mine" {
 		t.Errorf("the file behind the link was overwritten: %.100s", text)
 	}
-}
-
-// Workers that are stopped for a while go on, on real memory. What that did to a sample is said.
-func TestStopped(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := startSweep(t, dir, []string{scriptedBackend + "="}, "sweep", "--backend", "host", "--path", "memfd", "--allocator", "memfd", "--cache", "warm",
-		"--size", "4MiB", "--kernel", "read", "--max-time", "4s", "--max-samples", "100000", "--precision", "0.01%", "--out", "run")
-	pids := s.workers(2)
-	for range 6 {
-		for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
-			for _, pid := range pids {
-				send(t, pid, sig)
-			}
-			time.Sleep(200 * time.Millisecond)
-		}
-	}
-	if status := s.wait(); status != exitOK {
-		t.Fatalf("exit status %d\n%s", status, &s.stderr)
-	}
-	c := load(t, filepath.Join(dir, "run")).Cases[0]
-	if c.Status != share.StatusOK {
-		t.Fatalf("%s: %s", c.Status, c.Reason)
-	}
-	for _, m := range c.Metrics {
-		marked := slices.ContainsFunc(c.Warnings, func(w results.Warning) bool { return w.Code == bench.WarnStalled && w.Metric == m.Name })
-		if m.Unit == results.Nanoseconds && !strings.Contains(m.Name, "/") && slices.Max(m.Samples) > 190e6 {
-			t.Logf("%s: a sample of %.0f ms, marked: %t", m.Name, slices.Max(m.Samples)/1e6, marked)
-			if !marked {
-				t.Errorf("%s has a sample of %.0f ms without a warning", m.Name, slices.Max(m.Samples)/1e6)
-			}
-		}
-	}
-}
-
-// A worker has the descriptors and the environment that it needs and no others.
-func TestWorkersHoldLittle(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	secret, err := os.Open("/dev/null")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer secret.Close()
-	s := newSweep(t, dir, []string{scriptVariable + "=consumer:map@2=hang", "SECRET=1", "AWS_SESSION_TOKEN=1"}, append(slices.Clone(scripted), "--size", "4KiB", "--case-timeout", "10s")...)
-	s.cmd.ExtraFiles = []*os.File{secret} // inherited by the runner; must not get to the workers
-	s.start()
-	pids := s.workers(2)
-	time.Sleep(300 * time.Millisecond)
-	for _, pid := range pids {
-		environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for kv := range strings.SplitSeq(string(environ), "\x00") {
-			if strings.Contains(kv, "SECRET") || strings.Contains(kv, "AWS_") {
-				t.Errorf("worker %d has %q", pid, kv)
-			}
-		}
-		fds := "/proc/" + strconv.Itoa(pid) + "/fd"
-		names, err := os.ReadDir(fds)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sockets := 0
-		for _, n := range names {
-			target, err := os.Readlink(filepath.Join(fds, n.Name()))
-			if err != nil {
-				continue // closed meanwhile
-			}
-			switch {
-			case strings.HasPrefix(target, "socket:"):
-				sockets++
-			case target == "/dev/null" && (n.Name() == "0" || n.Name() == "1"):
-			case strings.HasPrefix(target, "pipe:") && n.Name() == "2":
-			case strings.HasPrefix(target, "/sys/fs/cgroup/"): // the Go runtime's own
-			case strings.Contains(target, "memfd:gpushare-where"), strings.Contains(target, "sharetest-"), strings.HasPrefix(target, "anon_inode:"):
-			default:
-				t.Errorf("worker %d holds %s → %s", pid, n.Name(), target)
-			}
-		}
-		if sockets != 2 {
-			t.Errorf("worker %d has %d sockets, want the one to the runner and the one to the other worker", pid, sockets)
-		}
-	}
-	send(t, s.cmd.Process.Pid, syscall.SIGINT)
-	s.wait()
 }
