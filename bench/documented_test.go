@@ -2,6 +2,7 @@ package bench
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -12,10 +13,17 @@ func TestWarningsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range []string{WarnCorrelated, WarnDrift, WarnBimodal, WarnFew, WarnImprecise, WarnCoarse, WarnCached,
-		WarnThrottled, WarnShared, WarnScaling, WarnBusy, WarnIdle, WarnStalled} {
-		if !strings.Contains(string(text), "| `"+code+"` |") {
-			t.Errorf("docs/method.md does not explain the warning %q", code)
+	source, err := os.ReadFile("warn.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`Warn\w+ += "([a-z-]+)"`).FindAllSubmatch(source, -1)
+	if len(codes) < 10 {
+		t.Fatalf("only %d codes found in warn.go", len(codes))
+	}
+	for _, c := range codes {
+		if !strings.Contains(string(text), "| `"+string(c[1])+"` |") {
+			t.Errorf("docs/method.md does not explain the warning %q", c[1])
 		}
 	}
 }

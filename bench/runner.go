@@ -20,8 +20,11 @@ const defaultMaxTime = 10 * time.Second
 // maxStartFailures is how often a pair of processes may fail to start before the rest of its cases fail without a try.
 const maxStartFailures = 3
 
-// Load is a reading of the machine's processors, for the warning about a busy machine. Counts are clock ticks since boot.
-type Load struct{ Steal, Total uint64 }
+// Load is a reading of the machine as a whole, for the warnings about a busy and about a suspended one.
+type Load struct {
+	Steal, Total uint64        // processor time in clock ticks since boot: taken by the hypervisor, all
+	Suspended    time.Duration // since boot: CLOCK_BOOTTIME less CLOCK_MONOTONIC
+}
 
 // Runner runs a plan and hands each finished case to the journal.
 type Runner struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"gpushare-bench/results"
 	"gpushare-bench/share"
@@ -24,11 +25,15 @@ const (
 	WarnScaling    = "cpu-scaling"  // the processors' frequency is scaled
 	WarnBusy       = "busy-machine" // the hypervisor took processor time away
 	WarnIdle       = "idle-wake"    // transfer follows how long the receiver slept
+	WarnSuspended  = "suspended"    // the machine slept during the case
 	WarnStalled    = "stalled"      // one sample took so long that the process or the machine must have been stopped
 )
 
 // stealLimit is the share of processor time that may be stolen without a warning.
 const stealLimit = 0.02
+
+// suspendLimit is more than two clocks that are read one after the other can differ by.
+const suspendLimit = 100 * time.Millisecond
 
 // tickLimit is the number of clock ticks a median must have for the clock not to matter at 2 % precision.
 const tickLimit = 50
@@ -145,10 +150,14 @@ func (r *Runner) machineWarnings(res *results.CaseResult, warn warnFunc) {
 		}
 	}
 	if r.Load != nil {
-		if now := r.Load(); now.Total > r.load.Total {
+		now := r.Load()
+		if now.Total > r.load.Total {
 			if share := float64(now.Steal-r.load.Steal) / float64(now.Total-r.load.Total); share > stealLimit {
 				warn(WarnBusy, "", "the hypervisor took %.1f %% of the processor time during the case", 100*share)
 			}
+		}
+		if slept := now.Suspended - r.load.Suspended; slept > suspendLimit {
+			warn(WarnSuspended, "", "the machine was suspended for %s during the case", slept.Round(time.Second/10))
 		}
 	}
 	if r.Scaling {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"syscall"
+	"time"
+	"unsafe"
 
 	"gpushare-bench/bench"
 	"gpushare-bench/bench/worker"
@@ -120,11 +123,27 @@ func cpuScaling(e sysinfo.Environment) bool {
 	return e.CPU != nil && e.CPU.Frequency != nil && e.CPU.Frequency.Scaling != nil && *e.CPU.Frequency.Scaling
 }
 
-// readLoad reads the processors' time since boot; zero where it can't be read.
+// readLoad reads the processors' time and the machine's sleep since boot; zero where they can't be read.
 func readLoad() bench.Load {
-	t, err := sysinfo.ReadTimes(sysinfo.Host())
-	if err != nil {
-		return bench.Load{}
+	l := bench.Load{Suspended: readClock(clockBoottime) - readClock(clockMonotonic)}
+	if t, err := sysinfo.ReadTimes(sysinfo.Host()); err == nil {
+		l.Steal, l.Total = t.Steal, t.Total
 	}
-	return bench.Load{Steal: t.Steal, Total: t.Total}
+	return l
+}
+
+// Clocks of clock_gettime(2). The first goes on while the machine is suspended, the second, which stamps all samples,
+// does not; setting the time of day moves neither.
+const (
+	clockMonotonic = 1
+	clockBoottime  = 7
+)
+
+// readClock reads a clock; 0 where the system has none.
+func readClock(id uintptr) time.Duration {
+	var ts syscall.Timespec
+	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, id, uintptr(unsafe.Pointer(&ts)), 0); errno != 0 {
+		return 0
+	}
+	return time.Duration(ts.Nano())
 }
