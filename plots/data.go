@@ -18,6 +18,7 @@ type Data struct {
 	Views []*View       // one a pair of devices, in the order of device indices
 
 	evens []results.BreakEven
+	fits  []results.Fit
 }
 
 // View is what was measured between one pair of devices.
@@ -287,6 +288,14 @@ func (d *Data) kind(id string) string {
 		return dev.Backend
 	}
 	return id
+}
+
+// Fits are those of the representative views, computed once.
+func (d *Data) Fits() []results.Fit {
+	if d.fits == nil {
+		d.fits = results.Fits(d.Shown())
+	}
+	return d.fits
 }
 
 // BreakEvens are those of the representative views, computed once.

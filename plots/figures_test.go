@@ -7,19 +7,21 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
 
 	"gpushare-bench/results"
+	"gpushare-bench/results/resultstest"
 	"gpushare-bench/share"
 )
 
 // comparison compares two made-up runs of which the second is slower here and faster there.
 func comparison(t *testing.T) *results.Comparison {
 	t.Helper()
-	a, b := gpuRun(1, "", powers(2<<20, 4, 5)...), gpuRun(1, "", powers(2<<20, 4, 5)...)
+	a, b := resultstest.GPURun(1, "", resultstest.Powers(2<<20, 4, 5)...), resultstest.GPURun(1, "", resultstest.Powers(2<<20, 4, 5)...)
 	b.Header.Run = "synthetic-b"
 	for i := range b.Cases {
 		for k, m := range b.Cases[i].Metrics {
@@ -39,7 +41,7 @@ func comparison(t *testing.T) *results.Comparison {
 func TestWriteAllFormats(t *testing.T) {
 	oneThread(t)
 	dir := filepath.Join(t.TempDir(), "plots")
-	run := hostRun(powers(4096, 16, 3)...)
+	run := resultstest.HostRun(resultstest.Powers(4096, 16, 3)...)
 	files, err := Write(dir, run, Formats())
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +70,7 @@ func TestWriteAllFormats(t *testing.T) {
 
 func TestWriteRefusesFormats(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "plots")
-	_, err := Write(dir, hostRun(4096), []string{"png", "gif"})
+	_, err := Write(dir, resultstest.HostRun(4096), []string{"png", "gif"})
 	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `"gif"`) {
 		t.Errorf("error %v", err)
 	}
@@ -86,7 +88,7 @@ func TestWriteFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "latency-setup.png")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(dir, hostRun(4096), []string{"png"}); err != nil {
+	if _, err := Write(dir, resultstest.HostRun(4096), []string{"png"}); err != nil {
 		t.Fatal(err)
 	}
 	if raw, _ := os.ReadFile(outside); string(raw) != "mine" {
@@ -95,7 +97,8 @@ func TestWriteFollowsNoLink(t *testing.T) {
 }
 
 func TestEmptyRunsHaveNoPictures(t *testing.T) {
-	unsupported := syntheticRun(syntheticHeader(), []int64{4096}, []synthetic{{path: "dma-buf", allocator: "udmabuf", status: share.StatusUnsupported}})
+	unsupported := resultstest.HostRun(4096)
+	unsupported.Cases = slices.DeleteFunc(unsupported.Cases, func(c results.CaseResult) bool { return c.Status != share.StatusUnsupported })
 	for name, run := range map[string]*results.Run{"no cases": {}, "all unsupported": unsupported} {
 		if f := Figures(run); len(f) != 0 {
 			t.Errorf("%s: %d figures", name, len(f))
@@ -174,7 +177,7 @@ func TestColorsAreOfPathsAlone(t *testing.T) {
 
 func TestEveryPictureSaysEmulated(t *testing.T) {
 	oneThread(t)
-	for _, f := range Figures(gpuRun(2, "h200-580", 2<<20, 64<<20)) {
+	for _, f := range Figures(resultstest.GPURun(2, "h200-580", 2<<20, 64<<20)) {
 		var b bytes.Buffer
 		if err := f.Encode(&b, "svg"); err != nil {
 			t.Fatal(err)
@@ -187,7 +190,7 @@ func TestEveryPictureSaysEmulated(t *testing.T) {
 
 func TestInlineTakesThePagesColors(t *testing.T) {
 	oneThread(t)
-	for _, f := range Figures(oddRun()) {
+	for _, f := range Figures(resultstest.OddRun()) {
 		s, err := f.Bare().Inline()
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gpushare-bench/results"
+	"gpushare-bench/results/resultstest"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -90,7 +91,7 @@ func TestDifferenceSeesALine(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	run := hostRun(powers(4096, 4, 5)...)
+	run := resultstest.HostRun(resultstest.Powers(4096, 4, 5)...)
 	a := draw(run)
 	if d := difference(t, a, draw(run)); d != 0 {
 		t.Errorf("the same picture differs from itself by %v", d)
@@ -103,7 +104,7 @@ func TestDifferenceSeesALine(t *testing.T) {
 
 func TestGoldenPictures(t *testing.T) {
 	oneThread(t)
-	few, all := powers(2<<20, 32, 3), powers(4096, 2, 20)
+	few, all := resultstest.Powers(2<<20, 32, 3), resultstest.Powers(4096, 2, 20)
 	for _, p := range []struct {
 		name    string
 		figures []Figure
@@ -111,13 +112,13 @@ func TestGoldenPictures(t *testing.T) {
 	}{
 		{"two ways", Figures(journal(t)), map[string]string{"latency-setup": "setup-2-ways", "latency-phases": "phases-2-ways",
 			"cycle-1mib": "cycle-2-ways", "distribution-setup": "distribution-2-ways"}},
-		{"one size", Figures(hostRun(1 << 21)), map[string]string{"latency-setup": "setup-1-size", "latency-phases": "phases-1-size"}},
-		{"twenty sizes", Figures(gpuRun(1, "", all...)), map[string]string{"latency-setup": "setup-20-sizes", "latency-phases": "phases-20-sizes",
+		{"one size", Figures(resultstest.HostRun(1 << 21)), map[string]string{"latency-setup": "setup-1-size", "latency-phases": "phases-1-size"}},
+		{"twenty sizes", Figures(resultstest.GPURun(1, "", all...)), map[string]string{"latency-setup": "setup-20-sizes", "latency-phases": "phases-20-sizes",
 			"break-even": "break-even-20-sizes", "bandwidth-kernel-read": "read-20-sizes"}},
-		{"eight GPUs, emulated", Figures(gpuRun(8, "h200-580", few...)), map[string]string{"matrix-kernel-read": "matrix-8x8",
+		{"eight GPUs, emulated", Figures(resultstest.GPURun(8, "h200-580", few...)), map[string]string{"matrix-kernel-read": "matrix-8x8",
 			"bandwidth-kernel-read-gpu0-gpu1-nv18": "read-remote", "cycle-2mib-gpu0-gpu0-samegpu": "cycle-8-ways",
 			"distribution-setup-gpu0-gpu0-samegpu": "distribution-8-ways"}},
-		{"twelve ways, odd statuses and names", Figures(oddRun()), map[string]string{"latency-setup": "setup-odd", "cycle-2mib": "cycle-odd"}},
+		{"twelve ways, odd statuses and names", Figures(resultstest.OddRun()), map[string]string{"latency-setup": "setup-odd", "cycle-2mib": "cycle-odd"}},
 		{"comparison", ComparisonFigures(comparison(t)), map[string]string{"ratio-times": "ratio-times", "ratio-kernels": "ratio-kernels", "both-setup": "both-setup"}},
 	} {
 		t.Run(p.name, func(t *testing.T) {
@@ -139,7 +140,7 @@ func journal(t *testing.T) *results.Run {
 	t.Helper()
 	path := filepath.Join("testdata", "run.jsonl")
 	if *update {
-		run := hostRun(powers(4096, 4, 9)...)
+		run := resultstest.HostRun(resultstest.Powers(4096, 4, 9)...)
 		if err := os.RemoveAll(path); err != nil {
 			t.Fatal(err)
 		}

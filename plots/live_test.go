@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"gpushare-bench/results"
+	"gpushare-bench/results/resultstest"
 	"gpushare-bench/share"
 )
 
 // liveRun is a run with several numbers of live mappings, the last of which the machine has no room for.
 func liveRun() *results.Run {
-	run := hostRun(1 << 21)
+	run := resultstest.HostRun(1 << 21)
 	base := run.Cases
 	run.Cases = nil
 	for _, n := range []int{0, 1, 16, 128, 1024, 65536} {
@@ -56,7 +57,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("the label %q of other pictures does not say %d live", w.Label, w.Case.Live)
 		}
 	}
-	for name, run := range map[string]*results.Run{"no live mappings": hostRun(1 << 21), "many sizes": hostRun(powers(4096, 4, 5)...)} {
+	for name, run := range map[string]*results.Run{"no live mappings": resultstest.HostRun(1 << 21), "many sizes": resultstest.HostRun(resultstest.Powers(4096, 4, 5)...)} {
 		d := NewData(run)
 		if _, err := d.Live(d.Views[0]); !errors.Is(err, ErrEmpty) {
 			t.Errorf("%s: %v, want ErrEmpty", name, err)

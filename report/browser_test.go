@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"gpushare-bench/results"
+	"gpushare-bench/results/resultstest"
 )
 
 // screenshots is a directory in which to leave what the browser shows; a person should look at it after a change.
@@ -174,7 +175,7 @@ func (b *browser) screenshot(t *testing.T, name string) {
 func TestPageInABrowser(t *testing.T) {
 	oneThread(t)
 	b := startBrowser(t)
-	gpus := gpuRun(8, "h200-580", powers(2<<20, 8, 4)...)
+	gpus := resultstest.GPURun(8, "h200-580", resultstest.Powers(2<<20, 8, 4)...)
 
 	t.Run("mouse", func(t *testing.T) {
 		b.open(t, 1280, gpus)
@@ -218,7 +219,7 @@ func TestPageInABrowser(t *testing.T) {
 	})
 
 	t.Run("nothing there", func(t *testing.T) {
-		run := gpuRun(1, "", 2<<20, 64<<20)
+		run := resultstest.GPURun(1, "", 2<<20, 64<<20)
 		for i := range run.Cases {
 			if run.Cases[i].Case.Size == 64<<20 { // of the larger size nothing but the export
 				run.Cases[i].Metrics = run.Cases[i].Metrics[:min(2, len(run.Cases[i].Metrics))]
@@ -237,7 +238,7 @@ func TestPageInABrowser(t *testing.T) {
 	})
 
 	t.Run("phone", func(t *testing.T) {
-		for name, run := range map[string]*results.Run{"phone-gpus": gpus, "phone-host": hostRun(powers(4096, 4, 9)...), "phone-odd": oddRun()} {
+		for name, run := range map[string]*results.Run{"phone-gpus": gpus, "phone-host": resultstest.HostRun(resultstest.Powers(4096, 4, 9)...), "phone-odd": resultstest.OddRun()} {
 			b.open(t, 390, run)
 			b.screenshot(t, name)
 			page, window := evaluate[int64](t, b, `document.documentElement.scrollWidth`), evaluate[int64](t, b, `window.innerWidth`)
@@ -249,14 +250,14 @@ func TestPageInABrowser(t *testing.T) {
 	})
 
 	t.Run("hostile", func(t *testing.T) {
-		b.open(t, 1280, oddRun(), hostRun(4096))
+		b.open(t, 1280, resultstest.OddRun(), resultstest.HostRun(4096))
 		b.screenshot(t, "odd")
 		b.silent(t)
 	})
 
 	t.Run("dark", func(t *testing.T) {
 		call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
-		b.open(t, 1280, hostRun(powers(4096, 4, 9)...))
+		b.open(t, 1280, resultstest.HostRun(resultstest.Powers(4096, 4, 9)...))
 		b.screenshot(t, "dark")
 		background := evaluate[string](t, b, `getComputedStyle(document.body).backgroundColor`)
 		text := evaluate[string](t, b, `getComputedStyle(document.querySelector("figure svg text")).fill`)
@@ -269,7 +270,7 @@ func TestPageInABrowser(t *testing.T) {
 
 	t.Run("print", func(t *testing.T) {
 		call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-		b.open(t, 800, hostRun(powers(4096, 4, 9)...))
+		b.open(t, 800, resultstest.HostRun(resultstest.Powers(4096, 4, 9)...))
 		b.screenshot(t, "print")
 		if evaluate[bool](t, b, `document.querySelector(".toolbar").checkVisibility()`) {
 			t.Error("controls are printed")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gpushare-bench/results"
+	"gpushare-bench/results/resultstest"
 )
 
 func renderPage(t testing.TB, runs ...*results.Run) string {
@@ -34,7 +35,7 @@ func TestPageOfNothing(t *testing.T) {
 
 func TestPageAnswersInOrder(t *testing.T) {
 	oneThread(t)
-	page := renderPage(t, gpuRun(3, "", powers(2<<20, 32, 2)...))
+	page := renderPage(t, resultstest.GPURun(3, "", resultstest.Powers(2<<20, 32, 2)...))
 	at := 0
 	for _, question := range []string{"Which path should I use?", "What does a cycle cost, and where does the time go?", "How does each phase scale with size?",
 		"What bandwidth does the consumer get?", "All pairs: rows produce, columns consume", "What is behind the medians?", "When does sharing pay off?",
@@ -57,7 +58,7 @@ var external = regexp.MustCompile(`(?i)(src|href|action|data|poster|srcset)\s*=\
 
 func TestPageIsSelfContained(t *testing.T) {
 	oneThread(t)
-	for name, run := range map[string]*results.Run{"host": hostRun(powers(4096, 16, 4)...), "gpu": gpuRun(2, "h200-580", 2<<20, 64<<20), "odd": oddRun()} {
+	for name, run := range map[string]*results.Run{"host": resultstest.HostRun(resultstest.Powers(4096, 16, 4)...), "gpu": resultstest.GPURun(2, "h200-580", 2<<20, 64<<20), "odd": resultstest.OddRun()} {
 		page := renderPage(t, run)
 		if m := external.FindString(page); m != "" {
 			t.Errorf("%s: the page asks for something: %q", name, m)
@@ -69,7 +70,7 @@ func TestPageIsSelfContained(t *testing.T) {
 }
 
 func TestHostileTextIsInert(t *testing.T) {
-	page := renderPage(t, oddRun())
+	page := renderPage(t, resultstest.OddRun())
 	body := page[strings.Index(page, "<body>"):]
 	if n := strings.Count(page, "<script"); n != 1 {
 		t.Errorf("%d script elements, want 1", n)
@@ -86,7 +87,7 @@ func TestHostileTextIsInert(t *testing.T) {
 }
 
 func TestPageHasSeveralRuns(t *testing.T) {
-	page := renderPage(t, hostRun(4096), gpuRun(1, "h200-580", 2<<20))
+	page := renderPage(t, resultstest.HostRun(4096), resultstest.GPURun(1, "h200-580", 2<<20))
 	ids := regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(page, -1)
 	seen := map[string]bool{}
 	for _, m := range ids {
@@ -102,19 +103,19 @@ func TestPageHasSeveralRuns(t *testing.T) {
 
 // large is a run of a million samples.
 func large() *results.Run {
-	run := gpuRun(1, "", powers(4096, 2, 20)...)
+	run := resultstest.GPURun(1, "", resultstest.Powers(4096, 2, 20)...)
 	total := 0
 	for i := range run.Cases {
 		for k := range run.Cases[i].Metrics {
 			total += len(run.Cases[i].Metrics[k].Samples)
 		}
 	}
-	n := noise(7)
+	n := resultstest.Noise(7)
 	for i := range run.Cases {
 		for k := range run.Cases[i].Metrics {
 			m := &run.Cases[i].Metrics[k]
 			base := m.Samples[0]
-			m.Samples = n.samples(base, len(m.Samples)*1_000_000/total+1)
+			m.Samples = n.Samples(base, len(m.Samples)*1_000_000/total+1)
 		}
 	}
 	return run
@@ -139,14 +140,14 @@ func TestAMillionSamplesFit(t *testing.T) {
 
 func TestManyPairsFit(t *testing.T) {
 	oneThread(t)
-	if n := len(renderPage(t, gpuRun(8, "", powers(2<<20, 8, 3)...))); n > 5_000_000 {
+	if n := len(renderPage(t, resultstest.GPURun(8, "", resultstest.Powers(2<<20, 8, 3)...))); n > 5_000_000 {
 		t.Errorf("the page has %d bytes, at most 5000000", n)
 	}
 }
 
 func TestPicturesBeyondTheBudgetAreCounted(t *testing.T) {
 	budget := 1
-	r, err := newPageRun(hostRun(powers(4096, 4, 6)...), "run1", &budget)
+	r, err := newPageRun(resultstest.HostRun(resultstest.Powers(4096, 4, 6)...), "run1", &budget)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -237,7 +237,7 @@ const mostFits = 40
 
 func (r *pageRun) fits(d *plots.Data) {
 	against := ""
-	for _, f := range results.Fits(d.Shown()) {
+	for _, f := range d.Fits() {
 		if f.Metric != share.Setup {
 			continue
 		}

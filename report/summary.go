@@ -96,7 +96,13 @@ func viewTables(b *bytes.Buffer, d *plots.Data, v *plots.View, o TableOptions) e
 	}
 	if size, ok := kernelSize(v, sizes); ok {
 		title(fmt.Sprintf("the consumer's kernels on %s: median ± the wider side of its 95 %% interval, or [the interval]; GB/s = 1e9 bytes/s, payload counted once", share.FormatSize(size)))
-		return kernelTable(v, size).write(b, o)
+		if err := kernelTable(v, size).write(b, o); err != nil {
+			return err
+		}
+	}
+	if t, against := payoffTable(d, v, size); t != nil {
+		title(payoffTitle(against, size))
+		return t.write(b, o)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"gpushare-bench/plots"
 	"gpushare-bench/results"
+	"gpushare-bench/results/resultstest"
 	"gpushare-bench/share"
 	"gpushare-bench/stats"
 )
@@ -18,7 +19,7 @@ import (
 // comparison compares two made-up runs of which the second is slower here and faster there.
 func comparison(t testing.TB, emulated string) *results.Comparison {
 	t.Helper()
-	a, b := gpuRun(1, emulated, powers(2<<20, 16, 3)...), gpuRun(1, emulated, powers(2<<20, 16, 3)...)
+	a, b := resultstest.GPURun(1, emulated, resultstest.Powers(2<<20, 16, 3)...), resultstest.GPURun(1, emulated, resultstest.Powers(2<<20, 16, 3)...)
 	b.Header.Run, b.Header.Host = "synthetic-b", "made-up-2"
 	b.Header.Settings.MaxSamples = 500
 	b.Header.Details = map[string]string{"driver": "999.1"}
@@ -41,8 +42,8 @@ func comparison(t testing.TB, emulated string) *results.Comparison {
 // texts are all tables that a person may see.
 func texts(t testing.TB) map[string]func(*bytes.Buffer, TableOptions) error {
 	runs := map[string]*results.Run{
-		"host": hostRun(powers(4096, 4, 9)...), "one-size": hostRun(1 << 21), "gpu-emulated": gpuRun(8, "h200-580", powers(2<<20, 32, 2)...),
-		"twenty-sizes": gpuRun(1, "", powers(4096, 2, 20)...), "odd": oddRun(), "empty": {},
+		"host": resultstest.HostRun(resultstest.Powers(4096, 4, 9)...), "one-size": resultstest.HostRun(1 << 21), "gpu-emulated": resultstest.GPURun(8, "h200-580", resultstest.Powers(2<<20, 32, 2)...),
+		"twenty-sizes": resultstest.GPURun(1, "", resultstest.Powers(4096, 2, 20)...), "odd": resultstest.OddRun(), "empty": {},
 	}
 	all := make(map[string]func(*bytes.Buffer, TableOptions) error)
 	for name, run := range runs {
@@ -112,7 +113,7 @@ func TestColorIsAllThatDiffers(t *testing.T) {
 }
 
 func TestEmulatedIsSaid(t *testing.T) {
-	run := gpuRun(1, "h200-580", 2<<20)
+	run := resultstest.GPURun(1, "h200-580", 2<<20)
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"summary":  func(b *bytes.Buffer) error { return Summary(b, run, TableOptions{}) },
 		"markdown": func(b *bytes.Buffer) error { return Markdown(b, run) },
@@ -130,7 +131,7 @@ func TestEmulatedIsSaid(t *testing.T) {
 }
 
 func TestMarkdownGolden(t *testing.T) {
-	for name, run := range map[string]*results.Run{"host": hostRun(powers(4096, 16, 5)...), "odd": oddRun(), "empty": {}} {
+	for name, run := range map[string]*results.Run{"host": resultstest.HostRun(resultstest.Powers(4096, 16, 5)...), "odd": resultstest.OddRun(), "empty": {}} {
 		var b bytes.Buffer
 		if err := Markdown(&b, run); err != nil {
 			t.Fatal(err)
@@ -202,7 +203,7 @@ func TestEstimate(t *testing.T) {
 }
 
 func TestNotMeasuredCountsEveryCase(t *testing.T) {
-	run := oddRun()
+	run := resultstest.OddRun()
 	want := 0
 	for _, c := range run.Cases {
 		if c.Status != share.StatusOK {
