@@ -21,6 +21,7 @@ import (
 // Config says what to run and what it needs.
 type Config struct {
 	Binary  string            // program on this machine; in the virtual machine it is /bin/ and its base name
+	Under   string            // static program to run instead, with Binary's path and Args as arguments; empty: none
 	Args    []string          // without the program's name
 	Env     []string          // KEY=value, beside PATH, HOME and TMPDIR
 	Modules []string          // kernel modules, such as vgem; dependencies are added
@@ -143,6 +144,12 @@ func writeInitramfs(ctx context.Context, file, dir string, c Config, k *kernel) 
 	program := "/bin/" + filepath.Base(c.Binary)
 	libs["/init"] = guest
 	libs[program] = c.Binary
+	argv := append([]string{program}, c.Args...)
+	if c.Under != "" {
+		under := "/bin/" + filepath.Base(c.Under)
+		libs[under] = c.Under
+		argv = slices.Insert(argv, 0, under)
+	}
 
 	f, err := os.Create(file)
 	if err != nil {
@@ -151,7 +158,7 @@ func writeInitramfs(ctx context.Context, file, dir string, c Config, k *kernel) 
 	defer f.Close()
 	a := newArchive(f)
 	plan := Plan{
-		Argv:    append([]string{program}, c.Args...),
+		Argv:    argv,
 		Env:     append([]string{"PATH=/bin", "HOME=/tmp", "TMPDIR=/tmp"}, c.Env...),
 		Collect: c.Collect,
 	}
