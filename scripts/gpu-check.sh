@@ -27,14 +27,14 @@
 # speed and export, nvcc for kernels.
 #
 # Variables: BUDGET, seconds for everything (540): what no longer fits is not run.
-# SIZES (2MiB,64MiB,1GiB) and CYCLES (201) of speed and export, BANDWIDTH_SIZE
-# (2GiB), SWEEP_FLAGS, further flags of the sweep, ROUNDS of speed (3).
+# SIZES (2MiB,64MiB,1GiB) and CYCLES (101) of speed and export, BANDWIDTH_SIZE
+# (2GiB), SWEEP_FLAGS, further flags of the sweep, ROUNDS of speed (7).
 # shellcheck disable=SC2317 # steps are called by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 
 all_steps='machine info contract kernels speed sweep kill bandwidth export'
-: "${BIN:=build/gpu}" "${BUDGET:=540}" "${ROUNDS:=3}" "${SIZES:=2MiB,64MiB,1GiB}" "${CYCLES:=201}" "${BANDWIDTH_SIZE:=2GiB}" "${SWEEP_FLAGS:=}"
+: "${BIN:=build/gpu}" "${BUDGET:=540}" "${ROUNDS:=7}" "${SIZES:=2MiB,64MiB,1GiB}" "${CYCLES:=101}" "${BANDWIDTH_SIZE:=2GiB}" "${SWEEP_FLAGS:=}"
 
 usage() {
 	echo "$1" >&2

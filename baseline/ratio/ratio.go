@@ -12,6 +12,7 @@ import (
 
 	"gpushare-bench/results"
 	"gpushare-bench/share"
+	"gpushare-bench/stats"
 )
 
 // How much slower than bare C the tool may measure: either is enough.
@@ -94,14 +95,14 @@ func readBaseline(r io.Reader, name string) (baseline, error) {
 	}
 }
 
-// comparison is one metric in both programs. Times are nanoseconds, medians of
-// rounds in which the programs took turns. The best round of each side counts:
-// whatever else a machine does, above all changing its processors' clock, only
-// adds time, and adds it to whichever side has its turn.
+// comparison is one metric in both programs, nanoseconds. Both took turns for
+// several rounds; a side's figure is the median of its rounds' medians, because
+// on a machine whose processors change their clock one round says little.
 type comparison struct {
 	key
-	base, highest float64 // lowest and highest round of bare C
-	ours          float64 // lowest round of the tool; NaN: not measured
+	base   float64 // bare C
+	spread float64 // between its lowest and its highest round
+	ours   float64 // the tool; NaN: not measured
 }
 
 // verdict is what a comparison comes to.
@@ -126,32 +127,37 @@ func (c comparison) verdict() verdict {
 // compare holds runs against baselines, row by row of the baselines.
 func compare(ours []map[key]float64, baselines []baseline) []comparison {
 	var all []comparison
-	at := make(map[key]int)
+	seen := make(map[key]bool)
 	for _, b := range baselines {
 		for _, k := range b.order {
-			v := b.medians[k]
-			i, ok := at[k]
-			if !ok {
-				i = len(all)
-				at[k] = i
-				all = append(all, comparison{key: k, base: v, highest: v, ours: lowest(ours, k)})
+			if seen[k] {
+				continue
 			}
-			c := &all[i]
-			c.base, c.highest = min(c.base, v), max(c.highest, v)
+			seen[k] = true
+			var rounds []float64
+			for _, other := range baselines {
+				if v, ok := other.medians[k]; ok {
+					rounds = append(rounds, v)
+				}
+			}
+			all = append(all, comparison{key: k, base: stats.Quantile(rounds, 0.5), spread: slices.Max(rounds) - slices.Min(rounds), ours: median(ours, k)})
 		}
 	}
 	return all
 }
 
-// lowest is the smallest median of any run, NaN if none has one.
-func lowest(runs []map[key]float64, k key) float64 {
-	low := math.NaN()
+// median is that of the runs which have the metric, NaN if none has it.
+func median(runs []map[key]float64, k key) float64 {
+	var rounds []float64
 	for _, run := range runs {
-		if v, ok := run[k]; ok && !(low <= v) {
-			low = v
+		if v, ok := run[k]; ok {
+			rounds = append(rounds, v)
 		}
 	}
-	return low
+	if len(rounds) == 0 {
+		return math.NaN()
+	}
+	return stats.Quantile(rounds, 0.5)
 }
 
 // writeTable prints the comparisons and a last line with the counts.
@@ -163,7 +169,7 @@ func writeTable(out io.Writer, all []comparison) {
 		v := c.verdict()
 		counts[v]++
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t", c.path, c.allocator, c.receiver, share.FormatSize(c.size), c.metric,
-			microseconds(c.base), microseconds(c.highest-c.base))
+			microseconds(c.base), microseconds(c.spread))
 		if v == missing {
 			fmt.Fprintf(w, "\t\t\t%s\t\n", v)
 			continue
