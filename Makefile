@@ -64,9 +64,9 @@ test: ## go test of the whole tree without cgo, in random order
 	$(call heading,test: go test$(comma) CGO_ENABLED=0)
 	$(PURE) $(GO) test -shuffle=on $(PACKAGES)
 
-race: ## the same under the race detector
-	$(call heading,race: go test -race)
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on $(PACKAGES)
+race: ## the same under the race detector, without the tests that mostly wait
+	$(call heading,race: go test -race -short)
+	CGO_ENABLED=1 $(GO) test -race -short -shuffle=on $(PACKAGES)
 
 emulated: ## the CUDA packages against the emulated driver, where nothing may be skipped
 	$(call heading,emulated: the CUDA packages$(comma) no skips)
