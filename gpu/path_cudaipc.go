@@ -11,7 +11,7 @@ var cudaIPC = path{
 	Path:       share.Path{Name: "cuda-ipc", Carrier: share.Key, Summary: "legacy IPC handle of 64 bytes (cuIpcGetMemHandle, cuIpcOpenMemHandle)"},
 	allocators: anyAllocators,
 	needs:      []string{"cuIpcGetMemHandle", "cuIpcOpenMemHandle", "cuIpcCloseMemHandle"},
-	refusals:   []cuda.Result{cuda.ErrorInvalidValue, cuda.ErrorInvalidContext},
+	refusals:   []cuda.Result{cuda.ErrorInvalidValue, cuda.ErrorInvalidContext, cuda.ErrorInvalidHandle, cuda.ErrorMapFailed},
 	export: func(t *share.Tape, b *buffer) (share.Handle, error) {
 		h := share.NoHandle()
 		key, err := b.d.th.IPCGetMemHandle(b.ptr)

@@ -22,7 +22,7 @@ var memfdExporter = share.ExporterOf(memfd, []string{"memfd", "memfd-huge"}, 0, 
 })
 
 var memfdImporter = share.ImporterOf(memfd, func(t *share.Tape, d *device, h share.Handle) (*mapping, error) {
-	m, err := importFD(t, d, h, pageOf(h.FD), nil)
+	m, err := importFD(t, d, h, pageOf(h.FD), false, nil)
 	if err != nil {
 		return nil, fmt.Errorf("import memfd: %w", err)
 	}
@@ -38,8 +38,9 @@ type mapping struct {
 }
 
 // importFD takes over the handle's descriptor: size check under Import, mmap under Map. What is mapped are the whole
-// pages, of the given size in bytes, that hold the shared range. mmapHint may be nil; it explains a refused mmap.
-func importFD(t *share.Tape, d *device, h share.Handle, page int64, mmapHint func(fd int) string) (_ *mapping, err error) {
+// pages, of the given size in bytes, that hold the shared range; with fromStart all pages up to there as well.
+// mmapHint may be nil; it explains a refused mmap.
+func importFD(t *share.Tape, d *device, h share.Handle, page int64, fromStart bool, mmapHint func(fd int) string) (_ *mapping, err error) {
 	m := &mapping{dev: d, fd: h.FD}
 	defer func() {
 		if err != nil {
@@ -59,6 +60,9 @@ func importFD(t *share.Tape, d *device, h share.Handle, page int64, mmapHint fun
 	}
 	t.Enter(share.Map)
 	first := h.Offset / page * page
+	if fromStart {
+		first = 0
+	}
 	end := (h.Offset + h.Bytes + page - 1) / page * page
 	if m.mem, err = d.calls.mapShared(t, h.FD, first, end-first); err != nil {
 		hint := ""

@@ -50,7 +50,7 @@ const (
 const shiftSearch = 8 << 20
 
 // Classify looks at observed bytes whose first 8-byte word should be word first of seed, and says how they are wrong.
-// earlier are the seeds of preceding cycles, the latest first. For CorruptShifted detail holds the shift in bytes
+// earlier are the seeds of other patterns, the latest first. For CorruptShifted detail holds the shift in bytes
 // (observed pattern offset minus expected), for CorruptStale the number of cycles back.
 func Classify(observed []byte, seed, first uint64, earlier []uint64) (kind Corruption, detail int64) {
 	n := len(observed) / 8
@@ -101,6 +101,9 @@ func (c Corruption) Describe(detail int64) string {
 	case CorruptZeros:
 		return "zeros: nothing was written there, or another page is mapped"
 	case CorruptStale:
+		if detail == 0 {
+			return "stale: the bytes that the other end wrote in this cycle"
+		}
 		return fmt.Sprintf("stale: the bytes of %d cycle(s) earlier", detail)
 	case CorruptShifted:
 		return fmt.Sprintf("shifted: the right pattern, but from %+d bytes away", detail)

@@ -102,8 +102,8 @@ func ParseSizes(s string) ([]int64, error) {
 	return slices.Compact(sizes), nil
 }
 
-// FormatSize writes bytes with the largest binary unit that leaves at most three digits before the point and is exact,
-// or else rounds to two decimals: "4 KiB", "256 MiB", "1.5 GiB", "4097 B".
+// FormatSize writes bytes with the largest binary unit that leaves at least 1, rounded to two decimals; below 1 MiB, where
+// that would not be exact, in bytes: "4 KiB", "256 MiB", "1.5 GiB", "4097 B".
 func FormatSize(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	neg := ""

@@ -64,8 +64,8 @@ type coefficients struct{ latency, perByte float64 }
 // Measures", J. American Statistical Association 47, 1952), and of the medians'
 // scatter about the line, so that a bend in the curve widens them. The same seed
 // gives the same intervals. Times of a single sample each, at only three or four
-// sizes, make them too narrow. It takes time in proportion to the square of the
-// number of sizes.
+// sizes, make them too narrow. Beyond 32 sizes there are fewer
+// replicates, so that the time stays bounded.
 //
 // Errors: ErrTooFew below 3 distinct sizes; ErrEmpty, ErrNotFinite,
 // ErrNotPositive for a series' times or size.
@@ -98,7 +98,7 @@ func FitLine(series []Series, seed uint64) (Line, error) {
 	}
 	scatter = math.Sqrt(scatter)
 	random := rand.New(rand.NewPCG(seed, 0))
-	line.replicates = make([]coefficients, resamples)
+	line.replicates = make([]coefficients, replicatesFor(len(points)))
 	drawn := make([]point, len(points))
 	for i := range line.replicates {
 		for k, p := range points {
@@ -117,6 +117,20 @@ func FitLine(series []Series, seed uint64) (Line, error) {
 		return max(0, c.latency) / max(math.SmallestNonzeroFloat64, c.perByte)
 	})
 	return line, nil
+}
+
+// manySizes is up to how many sizes a line has all its replicates: beyond, their number falls with the square of the sizes,
+// as the time of each grows with it, down to fewestReplicates.
+const (
+	manySizes        = 32
+	fewestReplicates = 200
+)
+
+func replicatesFor(sizes int) int {
+	if sizes <= manySizes {
+		return resamples
+	}
+	return max(fewestReplicates, resamples*manySizes*manySizes/(sizes*sizes))
 }
 
 // medianError returns the standard error of the median of sorted samples worth
