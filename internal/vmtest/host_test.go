@@ -11,7 +11,9 @@ import (
 
 // TestHost runs the tests of package host where every kernel object that it
 // shares exists, so that none of its allocators may be refused. The tests of its
-// CPU kernels need no such machine and take minutes on an emulated processor.
+// CPU kernels need no such machine and take minutes on an emulated processor; nor
+// does the count of their allocations, to which Go's scheduler adds when a
+// processor is that slow.
 func TestHost(t *testing.T) {
 	needVM(t)
 	t.Parallel()
@@ -23,7 +25,7 @@ func TestHost(t *testing.T) {
 	}
 	result, err := Run(t.Context(), Config{
 		Binary:  binary,
-		Args:    []string{"-test.v", "-test.short", "-test.skip", "Kernels"},
+		Args:    []string{"-test.v", "-test.short", "-test.skip", "Kernels|TestNoAllocations"},
 		Env:     []string{"GPUSHARE_NO_SKIP=1"},
 		Modules: []string{"vgem"},
 		Kernel:  []string{"hugepages=32"},
