@@ -120,22 +120,26 @@ func (m *measurement) batch(ctx context.Context, b *worker.Batch, first bool) (o
 		if m.res.Exporter == "" {
 			m.res.Exporter = cons.Exporter
 		}
+		own, expected := m.ends.pids(), 1
+		if m.producer.ID == m.consumer.ID {
+			expected = len(own)
+		}
 		if m.res.Before == nil {
 			m.res.Before = &cons.Before
+			m.res.Before.OtherPIDs = others(m.res.Before.OtherPIDs, own, expected)
 		}
 		m.res.After = &cons.After
-		m.res.Before.OtherPIDs = others(m.res.Before.OtherPIDs, m.ends.pids())
-		m.res.After.OtherPIDs = others(m.res.After.OtherPIDs, m.ends.pids())
+		m.res.After.OtherPIDs = others(m.res.After.OtherPIDs, own, expected)
 	}
 	return o, nil
 }
 
-// others leaves the processes on a device that are not our own. Where our own numbers are not among them they are of
-// another namespace: then two of them, whichever, are ours.
-func others(pids, own []int) []int {
+// others leaves the processes on a device that are not our own, of which expected work on it. Where none of our own
+// numbers is among them they are of another namespace: then that many of them, whichever, are ours.
+func others(pids, own []int, expected int) []int {
 	rest := slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return slices.Contains(own, pid) })
-	if len(rest) == len(pids) && len(pids) > 0 {
-		return rest[min(len(rest), len(own)):]
+	if len(rest) == len(pids) {
+		return rest[min(len(rest), expected):]
 	}
 	return rest
 }

@@ -94,8 +94,13 @@ func (e *ends) blind() string {
 	return ""
 }
 
-// pids are the two processes' numbers.
-func (e *ends) pids() []int { return []int{e.producer.cmd.Process.Pid, e.consumer.cmd.Process.Pid} }
+// pids are the numbers of the processes: two, or one that serves both ends.
+func (e *ends) pids() []int {
+	if e.producer.child == e.consumer.child {
+		return []int{e.consumer.cmd.Process.Pid}
+	}
+	return []int{e.producer.cmd.Process.Pid, e.consumer.cmd.Process.Pid}
+}
 
 // explain adds how a process died to an error of its socket.
 func (e *ends) explain(p *process, err error) error {

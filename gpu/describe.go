@@ -223,7 +223,7 @@ func describeLink(lib *cuda.Lib, devs []cuda.Device, managed []*nvml.Device, inf
 	return l
 }
 
-// readNVML copies NVML's readings of a device.
+// readNVML copies NVML's readings of a device. OtherPIDs are all processes on it, this one too.
 func readNVML(m *nvml.Device, s *share.DeviceState) {
 	st := m.State()
 	s.SMClockHz, s.MemoryClockHz, s.TemperatureC, s.PowerMilliW = st.SMClockHz, st.MemoryClockHz, st.TemperatureC, st.PowerMilliW
@@ -231,7 +231,7 @@ func readNVML(m *nvml.Device, s *share.DeviceState) {
 		s.Throttle = (*st.Reasons &^ nvml.ReasonGPUIdle).Names()
 	}
 	if st.PIDs != nil {
-		// The two workers are expected; in a container the numbers may be the host's and mean nothing.
-		s.OtherPIDs = slices.DeleteFunc(slices.Clone(st.PIDs), func(pid int) bool { return pid == os.Getpid() })
+		// This process among them: only the runner, which knows all of its workers, can tell which are others.
+		s.OtherPIDs = slices.Clone(st.PIDs)
 	}
 }
