@@ -107,34 +107,55 @@ func isDeviceName(s string) bool {
 	if _, err := strconv.ParseUint(s, 10, 16); err == nil {
 		return true
 	}
-	return isPCI(s)
+	_, err := parsePCI(s)
+	return err == nil
 }
 
-// isPCI reports whether s has the form [domain:]bus:device.function in hexadecimal.
-func isPCI(s string) bool {
+// pciAddress is a PCI address. domain is -1 where none was given.
+type pciAddress struct{ domain, bus, device, function int64 }
+
+// parsePCI reads [domain:]bus:device.function, all in hexadecimal.
+func parsePCI(s string) (pciAddress, error) {
+	bad := fmt.Errorf("PCI address %q: want [domain:]bus:device.function", s)
 	head, function, ok := strings.Cut(s, ".")
 	parts := strings.Split(head, ":")
 	if !ok || len(function) != 1 || len(parts) < 2 || len(parts) > 3 {
-		return false
+		return pciAddress{}, bad
 	}
+	var n []int64
 	for _, p := range append(parts, function) {
-		if _, err := strconv.ParseUint(p, 16, 32); err != nil {
-			return false
+		v, err := strconv.ParseUint(p, 16, 32)
+		if err != nil {
+			return pciAddress{}, bad
 		}
+		n = append(n, int64(v))
 	}
-	return true
+	if len(n) == 3 {
+		n = append([]int64{-1}, n...)
+	}
+	return pciAddress{n[0], n[1], n[2], n[3]}, nil
+}
+
+// is reports whether a device has the address; one without a domain fits any.
+func (a pciAddress) is(device string) bool {
+	d, err := parsePCI(device)
+	if a.domain < 0 {
+		d.domain = a.domain
+	}
+	return err == nil && a == d
 }
 
 func findDevice(name string, devices []share.DeviceInfo) (share.DeviceInfo, error) {
 	var found []share.DeviceInfo
+	address, notPCI := parsePCI(name)
 	for _, d := range devices {
 		match := d.ID == name
 		switch {
 		case d.Backend == "host":
 		case strings.HasPrefix(name, "GPU-") || strings.HasPrefix(name, "MIG-"):
 			match = strings.HasPrefix(d.ID, name)
-		case isPCI(name):
-			match = strings.HasSuffix(strings.ToLower(d.PCI), strings.ToLower(name))
+		case notPCI == nil:
+			match = address.is(d.PCI)
 		default:
 			match = strconv.Itoa(d.Index) == name
 		}

@@ -135,3 +135,34 @@ func TestLinkClass(t *testing.T) {
 		t.Error("the flag's help names other words for several pairs")
 	}
 }
+
+// Addresses are compared as numbers: the end of another GPU's address is not this one's.
+func TestPCIAddress(t *testing.T) {
+	for _, c := range []struct {
+		asked, device string
+		want          bool
+	}{
+		{"0000:1b:00.0", "0000:1b:00.0", true},
+		{"0000:1B:00.0", "0000:1b:00.0", true},
+		{"00000000:1b:00.0", "0000:1b:00.0", true},
+		{"1b:00.0", "0000:1b:00.0", true},
+		{"1b:0.0", "0000:1b:00.0", true},
+		{"1b:00.0", "0001:1b:00.0", true},
+		{"0:1b:00.0", "0001:1b:00.0", false},
+		{"b:00.0", "0000:1b:00.0", false},
+		{"b:00.0", "0000:0b:00.0", true},
+		{"1b:00.1", "0000:1b:00.0", false},
+		{"1b:01.0", "0000:1b:00.0", false},
+		{"1b:00.0", "", false},
+	} {
+		a, err := parsePCI(c.asked)
+		if err != nil || a.is(c.device) != c.want {
+			t.Errorf("%s is %q: want %t, %v", c.asked, c.device, c.want, err)
+		}
+	}
+	for _, s := range []string{"", "1b", "1b.0", "1b:00", "1b:00.00", "1b:00.", "x:00.0", "1:2:3:4.0", "-1:00.0", "100000000:00.0"} {
+		if _, err := parsePCI(s); err == nil {
+			t.Errorf("%q is taken", s)
+		}
+	}
+}
