@@ -97,7 +97,7 @@ func (m *measurement) run(ctx context.Context) (o outcome, trial bool, err error
 
 // batch runs one batch and takes in its samples, including those of an unfinished cycle that were refused: none.
 func (m *measurement) batch(ctx context.Context, b *worker.Batch, first bool) (outcome, error) {
-	prod, cons, o, err := m.ends.batch(ctx, b, m.r.Config.CaseTimeout)
+	prod, cons, o, err := m.ends.batch(ctx, b, m.r.batchBound(time.Now(), first))
 	if err != nil {
 		return o, err
 	}
@@ -132,6 +132,25 @@ func (m *measurement) batch(ctx context.Context, b *worker.Batch, first bool) (o
 		m.res.After.OtherPIDs = others(m.res.After.OtherPIDs, own, expected)
 	}
 	return o, nil
+}
+
+// batchGrace is what a batch gets beyond the time limit of the run, and the least that it gets.
+const batchGrace = 10 * time.Second
+
+// batchBound is how long a batch that begins now may take. Near the end of a run's time limit it is less than the
+// timeout of a case, so that a hang does not make the run longer by that; but not for the first batch of a case that
+// keeps mappings alive, whose making and giving up may take long.
+func (r *Runner) batchBound(now time.Time, first bool) bound {
+	c := r.Config
+	b := bound{c.CaseTimeout, "--case-timeout"}
+	if c.TimeLimit == 0 || first && slices.ContainsFunc(c.Live, func(n int) bool { return n > 0 }) {
+		return b
+	}
+	left := max(0, c.TimeLimit-now.Sub(r.started)).Truncate(time.Second)
+	if left+batchGrace < b.time {
+		b = bound{left + batchGrace, "what was left of --time-limit, and a grace"}
+	}
+	return b
 }
 
 // others leaves the processes on a device that are not our own, of which expected work on it. Where none of our own

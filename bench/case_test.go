@@ -3,6 +3,7 @@ package bench
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 // Only our own processes are left out; in another PID namespace, as many as we have on the device.
@@ -27,6 +28,33 @@ func TestOthers(t *testing.T) {
 	} {
 		if got := others(c.pids, c.own, c.expected); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A hang near the end of the run's time does not make it longer by the whole timeout of a case.
+func TestBatchBound(t *testing.T) {
+	for _, c := range []struct {
+		limit, timeout, elapsed time.Duration
+		first                   bool
+		live                    []int
+		want                    time.Duration
+	}{
+		{0, time.Minute, time.Hour, false, nil, time.Minute},
+		{2 * time.Minute, time.Minute, 0, false, nil, time.Minute},
+		{2 * time.Minute, time.Minute, 100 * time.Second, false, nil, 30 * time.Second},
+		{2 * time.Minute, time.Minute, 100 * time.Second, true, nil, 30 * time.Second},
+		{2 * time.Minute, time.Minute, 100 * time.Second, true, []int{0}, 30 * time.Second},
+		{2 * time.Minute, time.Minute, 100 * time.Second, true, []int{0, 9}, time.Minute},
+		{2 * time.Minute, time.Minute, 100 * time.Second, false, []int{0, 9}, 30 * time.Second},
+		{2 * time.Minute, time.Minute, 3 * time.Minute, false, nil, batchGrace},
+		{2 * time.Minute, 2 * time.Second, 3 * time.Minute, false, nil, 2 * time.Second},
+	} {
+		start := time.Now()
+		r := &Runner{Config: &Config{TimeLimit: c.limit, CaseTimeout: c.timeout, Live: c.live}, started: start}
+		b := r.batchBound(start.Add(c.elapsed), c.first)
+		if b.time != c.want || (b.flag == "--case-timeout") != (c.want == c.timeout) {
+			t.Errorf("%+v: %+v", c, b)
 		}
 	}
 }

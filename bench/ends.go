@@ -128,7 +128,7 @@ func (e *ends) both(ctx context.Context, producer, consumer *worker.Request, tim
 		req *worker.Request
 	}{{e.producer, producer}, {e.consumer, consumer}} {
 		wg.Go(func() {
-			reps[i], errs[i] = x.p.ask(x.req, deadline)
+			reps[i], errs[i] = x.p.ask(ctx, x.req, deadline)
 			if errors.Is(errs[i], errTimeout) && ctx.Err() != nil {
 				errs[i] = ctx.Err()
 			}
@@ -139,9 +139,9 @@ func (e *ends) both(ctx context.Context, producer, consumer *worker.Request, tim
 }
 
 // batch runs one batch on both ends. The error is ctx's; everything else is in the outcome.
-func (e *ends) batch(ctx context.Context, b *worker.Batch, timeout time.Duration) (prod, cons *worker.Result, o outcome, err error) {
+func (e *ends) batch(ctx context.Context, b *worker.Batch, limit bound) (prod, cons *worker.Result, o outcome, err error) {
 	req := &worker.Request{Batch: b}
-	reps, errs := e.both(ctx, req, req, timeout)
+	reps, errs := e.both(ctx, req, req, limit.time)
 	if ctx.Err() != nil && (errs[0] != nil || errs[1] != nil) {
 		return nil, nil, o, ctx.Err()
 	}
@@ -150,7 +150,7 @@ func (e *ends) batch(ctx context.Context, b *worker.Batch, timeout time.Duration
 	for i, p := range []*process{e.producer, e.consumer} {
 		switch {
 		case errors.Is(errs[i], errTimeout):
-			o.timedOut = true
+			o.timedOut, o.bound = true, limit
 			// The end that waits for the other's message is not the one that hangs.
 			if place := p.place(); place != "" && (o.where == "" || strings.HasPrefix(o.where, share.Transfer.String())) {
 				o.where = place

@@ -132,10 +132,13 @@ func (l *Launcher) start(env []string, roles ...role) (ps []*process, err error)
 	return ps, nil
 }
 
-// ask sends a request and waits for the reply until the deadline.
-func (p *process) ask(req *worker.Request, deadline time.Time) (*worker.Reply, error) {
+// ask sends a request and waits for the reply until the deadline. The caller moves the deadline when ctx is cancelled.
+func (p *process) ask(ctx context.Context, req *worker.Request, deadline time.Time) (*worker.Reply, error) {
 	if err := p.control.SetDeadline(deadline); err != nil {
 		return nil, err
+	}
+	if ctx.Err() != nil { // the caller may have moved it before it was set
+		_ = p.control.SetDeadline(time.Now())
 	}
 	var rep worker.Reply
 	err := worker.WriteMessage(p.control, req)
@@ -192,7 +195,8 @@ func (p *process) release() {
 	p.where.Close()
 }
 
-// place says where the process is or was: "import/cuImportExternalMemory, cycle 12". "" if it is in no phase.
+// place says where the process is or was: "import/cuImportExternalMemory, cycle 12". "" if it is
+// in no phase and made no call that has a name.
 func (p *process) place() string {
 	if p.where == nil || p.where.Where == nil {
 		return ""
@@ -207,7 +211,7 @@ func (p *process) place() string {
 	case call != "":
 		s += "/" + call
 	}
-	return fmt.Sprintf("%s of the %s, cycle %d", s, p.role, cycle)
+	return fmt.Sprintf("%s of the %s, cycle %d", s, p.role, int32(cycle)) // those kept alive have negative numbers
 }
 
 // died says how the process ended, or "" if it is alive.
@@ -262,7 +266,7 @@ func (l *Launcher) Probe(ctx context.Context, backend string) (share.Inventory, 
 	defer p.kill()
 	stop := context.AfterFunc(ctx, func() { _ = p.control.SetDeadline(time.Now()) })
 	defer stop()
-	rep, err := p.ask(&worker.Request{Describe: &worker.Describe{Backend: backend}}, time.Now().Add(startTimeout))
+	rep, err := p.ask(ctx, &worker.Request{Describe: &worker.Describe{Backend: backend}}, time.Now().Add(startTimeout))
 	switch {
 	case ctx.Err() != nil:
 		return none, overhead, ctx.Err()

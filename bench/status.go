@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"time"
 
 	"gpushare-bench/bench/worker"
 	"gpushare-bench/share"
@@ -11,8 +12,15 @@ import (
 type outcome struct {
 	producer, consumer *worker.Problem // nil: this end has no complaint
 	timedOut           bool            // a batch did not end in time and both ends were killed
+	bound              bound           // the time that it had
 	died               string          // which end died and how; "" if none did
 	where              string          // phase, and call if known, of the end that hung or died
+}
+
+// bound is how long a batch may take, and the flag that says so.
+type bound struct {
+	time time.Duration
+	flag string
 }
 
 // fine reports whether nothing went wrong.
@@ -28,7 +36,7 @@ func (o outcome) respawn() bool { return o.timedOut || o.died != "" }
 func judge(o outcome, trial bool) (s share.Status, reason, phase string) {
 	switch {
 	case o.timedOut:
-		return share.StatusTimeout, "no answer in time" + in(o.where), o.where
+		return share.StatusTimeout, fmt.Sprintf("no answer within %s (%s)%s", o.bound.time, o.bound.flag, in(o.where)), o.where
 	case o.died != "":
 		return share.StatusFailed, o.died + in(o.where), o.where
 	case o.fine():

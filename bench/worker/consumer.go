@@ -79,6 +79,7 @@ func (e *end) use(b *Batch, m share.Mapping, number int, rec *Cycle, kernels boo
 	seed := share.CycleSeed(b.RunSeed, b.CaseIndex, number, false)
 	back := share.CycleSeed(b.RunSeed, b.CaseIndex, number, true)
 	if b.Verify {
+		t.Starting("verify")
 		if err := e.verify(r, seed, back, b, number, "consumer"); err != nil {
 			return err
 		}
@@ -97,6 +98,7 @@ func (e *end) use(b *Batch, m share.Mapping, number int, rec *Cycle, kernels boo
 		}
 	}
 	if b.Verify {
+		t.Starting("write back")
 		if err := e.dev.Fill(r, back); err != nil {
 			return fmt.Errorf("write back: %w", err)
 		}

@@ -36,6 +36,7 @@ func (e *end) produce(b *Batch, alloc share.Allocator, exp share.Exporter, numbe
 
 	t.Enter(share.NoPhase)
 	if b.Verify {
+		t.Starting("fill")
 		if err := access(t, buf, func() error { return e.dev.Fill(buf.Whole(), seed) }); err != nil {
 			return e.giveUp(number, fmt.Errorf("fill the buffer: %w", err))
 		}
@@ -75,6 +76,7 @@ func (e *end) produce(b *Batch, alloc share.Allocator, exp share.Exporter, numbe
 
 	if b.Verify && !b.ExportOnly {
 		t.Enter(share.NoPhase)
+		t.Starting("verify")
 		want, who := share.CycleSeed(b.RunSeed, b.CaseIndex, number, true), "producer, after the consumer wrote back"
 		if exp.Path.Copies {
 			want, who = seed, "producer, its own bytes after the consumer copied them"
