@@ -109,7 +109,7 @@ func (e *end) use(b *Batch, m share.Mapping, number int, rec *Cycle, kernels boo
 // receiveHandle waits until the handle is about to come, says that it is ready, waits for the handle and fetches its
 // descriptor.
 func (e *end) receiveHandle(b *Batch, number int, rec *Cycle) (share.Handle, error) {
-	if err := e.expect(kindPrepare); err != nil {
+	if err := e.expect(kindPrepare, number); err != nil {
 		return share.NoHandle(), err
 	}
 	if err := e.send(kindReady, number); err != nil {
@@ -138,9 +138,10 @@ func (e *end) receiveHandle(b *Batch, number int, rec *Cycle) (share.Handle, err
 		closeAll(fds)
 		return share.NoHandle(), errPeer
 	}
-	if e.frame.kind != kindHandle || len(fds) != want {
+	if e.frame.kind != kindHandle || e.frame.cycle != int32(number) || len(fds) != want {
 		closeAll(fds)
-		return share.NoHandle(), e.giveUp(number, fmt.Errorf("%w: kind %d with %d descriptors, want the handle with %d", ErrFrame, e.frame.kind, len(fds), want))
+		return share.NoHandle(), e.giveUp(number, fmt.Errorf("%w: kind %d of cycle %d with %d descriptors, want the handle of cycle %d with %d",
+			ErrFrame, e.frame.kind, e.frame.cycle, len(fds), number, want))
 	}
 	h := e.frame.handle
 	rec.Waiting, rec.Received = span.Start, span.End

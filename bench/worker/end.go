@@ -154,8 +154,8 @@ func (e *end) giveUp(cycle int, why error) error {
 	return errors.Join(why, e.send(kindAbort, cycle))
 }
 
-// expect receives a frame, which must be of kind want or an abort. A descriptor is refused.
-func (e *end) expect(want kind) error {
+// expect receives a frame, which must be of kind want and of the cycle, or an abort. A descriptor is refused.
+func (e *end) expect(want kind, cycle int) error {
 	n, _, _, err := e.conn.Recv(e.buf[:], 0, fdpass.Blocked)
 	if err != nil {
 		return fmt.Errorf("wait for the other end: %w", err)
@@ -163,13 +163,13 @@ func (e *end) expect(want kind) error {
 	if err := e.frame.decode(e.buf[:n]); err != nil {
 		return err
 	}
-	switch e.frame.kind {
-	case want:
-		return nil
-	case kindAbort:
+	switch {
+	case e.frame.kind == kindAbort:
 		return errPeer
+	case e.frame.kind != want || e.frame.cycle != int32(cycle):
+		return fmt.Errorf("%w: kind %d of cycle %d instead of kind %d of cycle %d", ErrFrame, e.frame.kind, e.frame.cycle, want, cycle)
 	}
-	return fmt.Errorf("%w: kind %d instead of %d", ErrFrame, e.frame.kind, want)
+	return nil
 }
 
 // close gives up everything.

@@ -46,9 +46,11 @@ func openFDs(t *testing.T) int {
 	return len(entries)
 }
 
-func encoded(k kind, size int) []byte {
+func encoded(k kind, size int) []byte { return encodedOf(k, 1, size) }
+
+func encodedOf(k kind, cycle int32, size int) []byte {
 	buf := make([]byte, max(size, frameSize))
-	f := frame{kind: k, cycle: 1, remote: -1, handle: share.Handle{FD: -1, Bytes: 4096, Allocated: 4096}}
+	f := frame{kind: k, cycle: cycle, remote: -1, handle: share.Handle{FD: -1, Bytes: 4096, Allocated: 4096}}
 	f.encode(buf)
 	return buf[:size]
 }
@@ -73,6 +75,9 @@ func TestHostileProducer(t *testing.T) {
 		{"descriptor with bytes", share.TransportBytes, encoded(kindHandle, frameSize), []int{fd}, ErrFrame},
 		{"descriptor beside its number", share.TransportPidfd, encoded(kindHandle, frameSize), []int{fd}, ErrFrame},
 		{"another kind", share.TransportSCMRights, encoded(kindDone, frameSize), []int{fd}, ErrFrame},
+		{"handle of another cycle", share.TransportSCMRights, encodedOf(kindHandle, 2, frameSize), []int{fd}, ErrFrame},
+		{"handle of what is kept", share.TransportSCMRights, encodedOf(kindHandle, -1, frameSize), []int{fd}, ErrFrame},
+		{"abort of another cycle", share.TransportSCMRights, encodedOf(kindAbort, 9, frameSize), nil, errPeer},
 		{"abort with a descriptor", share.TransportSCMRights, encoded(kindAbort, frameSize), []int{fd}, errPeer},
 		{"short frame", share.TransportSCMRights, encoded(kindHandle, frameSize-1), []int{fd}, ErrFrame},
 		{"long frame", share.TransportSCMRights, encoded(kindHandle, frameSize+1), []int{fd}, fdpass.ErrPayloadTruncated},
@@ -121,6 +126,8 @@ func TestHostileConsumer(t *testing.T) {
 		{"done with a descriptor", encoded(kindDone, frameSize), 1, fdpass.ErrDescriptors},
 		{"done with three", encoded(kindDone, frameSize), 3, fdpass.ErrDescriptors},
 		{"ready", encoded(kindReady, frameSize), 0, ErrFrame},
+		{"done of another cycle", encodedOf(kindDone, 0, frameSize), 0, ErrFrame},
+		{"abort of another cycle", encodedOf(kindAbort, -3, frameSize), 0, errPeer},
 		{"abort", encoded(kindAbort, frameSize), 0, errPeer},
 		{"short", encoded(kindDone, 3), 0, ErrFrame},
 	} {
@@ -135,7 +142,7 @@ func TestHostileConsumer(t *testing.T) {
 			if err := syscall.Sendmsg(peer, c.bytes, oob, nil, 0); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.expect(kindDone); !errors.Is(err, c.want) {
+			if err := e.expect(kindDone, 1); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 			if after := openFDs(t); after != before {

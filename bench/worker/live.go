@@ -58,7 +58,7 @@ func (e *end) dropTogether() error {
 	if e.role == RoleConsumer {
 		return errors.Join(e.drop(), e.send(kindDone, 0))
 	}
-	if err := e.expect(kindDone); err != nil {
+	if err := e.expect(kindDone, 0); err != nil {
 		return err
 	}
 	return e.drop()

@@ -64,7 +64,7 @@ func (e *end) produce(b *Batch, alloc share.Allocator, exp share.Exporter, numbe
 	t.Enter(share.Transfer)
 	err = e.sendHandle(b, number, &h, rec)
 	if err == nil {
-		err = e.expect(kindDone)
+		err = e.expect(kindDone, number)
 	}
 	t.Enter(share.Release)
 	if closed := e.closeFD(h.FD); closed != nil && err == nil {
@@ -99,7 +99,7 @@ func (e *end) produce(b *Batch, alloc share.Allocator, exp share.Exporter, numbe
 
 // sendHandle waits until the consumer is ready and sends it the handle.
 func (e *end) sendHandle(b *Batch, number int, h *share.Handle, rec *Cycle) error {
-	if err := e.expect(kindReady); err != nil {
+	if err := e.expect(kindReady, number); err != nil {
 		return err
 	}
 	e.frame = frame{kind: kindHandle, cycle: int32(number), remote: -1, handle: *h}
@@ -126,7 +126,7 @@ func (e *end) fds(b *Batch, h *share.Handle) []int {
 
 // refuseReady answers the consumer's ready with an abort and returns why.
 func (e *end) refuseReady(number int, why error) error {
-	if err := e.expect(kindReady); err != nil {
+	if err := e.expect(kindReady, number); err != nil {
 		return errors.Join(why, err)
 	}
 	return errors.Join(why, e.send(kindAbort, number))
