@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 
 	"gpushare-bench/share"
 )
@@ -31,15 +32,19 @@ type Plan struct {
 	Devices []share.DeviceInfo
 	Links   []share.Link
 	seed    uint64
+	once    sync.Once
+	cases   []Planned
 }
 
-// Cases lists all cases in their unshuffled order.
+// Cases lists all cases in their unshuffled order. The list is the plan's own, made by the first call: not to be changed,
+// nor Groups after it.
 func (p *Plan) Cases() []Planned {
-	var all []Planned
-	for _, g := range p.Groups {
-		all = append(all, g.Cases...)
-	}
-	return all
+	p.once.Do(func() {
+		for _, g := range p.Groups {
+			p.cases = append(p.cases, g.Cases...)
+		}
+	})
+	return p.cases
 }
 
 // Order returns the groups of one repeat in seeded random order, with each group's cases in seeded random order. The

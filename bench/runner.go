@@ -153,7 +153,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 		}
 		r.event(Event{Starting: &p, Number: r.finished, Total: r.total()})
 		if p.Refuse != "" {
-			if err := r.record(refused(p, repeat), out); err != nil {
+			if err := r.record(p, refused(p, repeat), out); err != nil {
 				return err
 			}
 			continue
@@ -171,7 +171,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 			}
 		}
 		if e == nil {
-			if err := r.record(unopened(p, repeat, startErr), out); err != nil {
+			if err := r.record(p, unopened(p, repeat, startErr), out); err != nil {
 				return err
 			}
 			continue
@@ -189,7 +189,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 			e.quit()
 			e = nil
 		}
-		if jerr := r.record(res, out); jerr != nil {
+		if jerr := r.record(p, res, out); jerr != nil {
 			return jerr
 		}
 		if err != nil {
@@ -219,11 +219,11 @@ func (r *Runner) timeFor() (time.Duration, stats.StopReason, error) {
 }
 
 // record gives a result its place in the run and writes it to the journal.
-func (r *Runner) record(res *results.CaseResult, out *Outcome) error {
+func (r *Runner) record(p Planned, res *results.CaseResult, out *Outcome) error {
 	res.Order = r.order
 	r.order++
 	out.Counts[res.Status]++
-	r.costly.note(res)
+	r.costly.note(p, res)
 	if err := r.Record(*res); err != nil {
 		return fmt.Errorf("%w: %w", errJournal, err)
 	}
