@@ -92,7 +92,7 @@ func NewPlan(c *Config, sites []Site) (*Plan, error) {
 			g := Group{Producer: pair.producer, Consumer: pair.consumer, Cache: cache}
 			link := linkClass(p.Links, pair.producer, pair.consumer)
 			for _, cs := range join(c, sites, pair, cache) {
-				g.Cases = append(g.Cases, Planned{Case: cs, Index: index, Link: link, Refuse: tooLarge(cs, pair)})
+				g.Cases = append(g.Cases, Planned{Case: cs, Index: index, Link: link, Refuse: tooLarge(cs, pair, copies(sites, cs), p.Devices)})
 				index++
 			}
 			if len(g.Cases) > 0 {
@@ -199,6 +199,18 @@ func imports(sites []Site, backend, path string) bool {
 	return false
 }
 
+// copies reports whether the consumer of a case works on a copy.
+func copies(sites []Site, c share.Case) bool {
+	for _, s := range sites {
+		for _, x := range s.Backend.Exporters() {
+			if s.Backend.Name() == c.Backend && x.Path.Name == c.Path {
+				return x.Path.Copies
+			}
+		}
+	}
+	return false
+}
+
 // transports lists the ways in which a carrier's handle is to travel.
 func transports(carrier share.Carrier, asked []string) []string {
 	possible := []string{share.TransportBytes}
@@ -220,15 +232,30 @@ func transports(carrier share.Carrier, asked []string) []string {
 	return out
 }
 
-// tooLarge says why a case does not fit: both ends together may take half of what is free on either device. A case
-// needs its buffer, the consumer's local copy, and what it keeps alive.
-func tooLarge(c share.Case, pair devicePair) string {
-	buffer := float64(c.Size+c.Offset) * float64(1+c.Live)
-	local := float64(c.Size)
+// hostAllocators are the allocators of GPUs whose memory is the host's.
+var hostAllocators = []string{"pinned", "vmm-host"}
+
+// tooLarge says why a case does not fit: both ends together may take half of what is free on any device. A case needs its
+// buffer, the consumer's local copy, and what it keeps alive: of a path that copies, the consumer's copies too, and what
+// they travel through on the host.
+func tooLarge(c share.Case, pair devicePair, copies bool, devices []share.DeviceInfo) string {
+	buffer, local := float64(c.Size+c.Offset)*float64(1+c.Live), float64(c.Size)
+	host := ""
+	if i := slices.IndexFunc(devices, func(d share.DeviceInfo) bool { return d.Backend == "host" }); i >= 0 {
+		host = devices[i].ID
+	}
+	home := pair.producer.ID
+	if slices.Contains(hostAllocators, c.Allocator) {
+		home = host
+	}
 	need := map[string]float64{}
-	need[pair.producer.ID] += buffer
+	need[home] += buffer
 	need[pair.consumer.ID] += local
-	for _, d := range []share.DeviceInfo{pair.producer, pair.consumer} {
+	if copies {
+		need[pair.consumer.ID] += local * float64(1+c.Live)
+		need[host] += local
+	}
+	for _, d := range devices {
 		if d.FreeBytes > 0 && need[d.ID] > float64(d.FreeBytes)/2 {
 			return fmt.Sprintf("does not fit: needs %s on %s (buffer, local copy and live mappings), and half of the %s that are free may be used",
 				formatNeed(need[d.ID]), share.ShortID(d.ID), share.FormatSize(d.FreeBytes))

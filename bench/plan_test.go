@@ -130,12 +130,46 @@ func TestTooLarge(t *testing.T) {
 		{share.Case{Size: 1<<20 + 1}, with(cpu, 1<<40), with(gpu, 2<<20), false},                                             // the consumer's is too small
 		{share.Case{Size: share.MaxSize, Live: 1_000_000, Offset: share.MaxSize}, with(cpu, 1<<62), with(cpu, 1<<62), false}, // no overflow
 	} {
-		why := tooLarge(c.c, devicePair{c.p, c.q})
+		why := tooLarge(c.c, devicePair{c.p, c.q}, false, []share.DeviceInfo{c.p, c.q})
 		if (why == "") != c.fits {
 			t.Errorf("%+v on %d and %d free: %q", c.c, c.p.FreeBytes, c.q.FreeBytes, why)
 		}
 		if !c.fits && (!strings.Contains(why, "does not fit") || strings.Contains(why, "-")) && !strings.Contains(why, "GPU-1") {
 			t.Errorf("reason %q", why)
+		}
+	}
+}
+
+// A path that copies takes the consumer's copies and memory of the host; some allocators of GPUs take the host's alone.
+func TestTooLargeElsewhere(t *testing.T) {
+	const size = 1 << 20
+	for _, c := range []struct {
+		allocator              string
+		live                   int
+		copies                 bool
+		producer, consumer, at int64 // halves of what is free, in sizes; at: of the host
+		short                  string
+	}{
+		{"device", 0, false, 1, 1, 0, ""},
+		{"device", 0, true, 1, 2, 1, ""},
+		{"device", 0, true, 1, 1, 1, "GPU-2"},
+		{"device", 2, true, 3, 4, 1, ""},
+		{"device", 2, true, 3, 3, 1, "GPU-2"},
+		{"device", 2, true, 2, 4, 1, "GPU-1"},
+		{"device", 1, true, 2, 3, 0, "cpu"},
+		{"pinned", 2, false, 0, 1, 3, ""},
+		{"pinned", 2, false, 9, 1, 2, "cpu"},
+		{"vmm-host", 0, true, 0, 2, 1, "cpu"},
+		{"vmm-host", 0, true, 0, 2, 2, ""},
+	} {
+		free := func(id, backend string, n int64) share.DeviceInfo {
+			return share.DeviceInfo{ID: id, Backend: backend, FreeBytes: 2*n*size + 1}
+		}
+		p, q := free("GPU-1", "cuda", c.producer), free("GPU-2", "cuda", c.consumer)
+		devices := []share.DeviceInfo{p, q, free("cpu", "host", c.at)}
+		why := tooLarge(share.Case{Allocator: c.allocator, Size: size, Live: c.live}, devicePair{p, q}, c.copies, devices)
+		if (why == "") != (c.short == "") || !strings.Contains(why, c.short) {
+			t.Errorf("%+v: %q", c, why)
 		}
 	}
 }
