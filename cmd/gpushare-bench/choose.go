@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -86,6 +88,24 @@ func (c *backendChoice) checkNames(config *bench.Config, asked string) error {
 		return &exitError{status: exitNothing, err: fmt.Errorf("nothing to measure with backend %s: %w (%s)", c.name, err, c.why)}
 	}
 	return err
+}
+
+// noLibrary is how the loader says that neither name of the driver library is anywhere.
+const noLibrary = "libcuda.so.1: cannot open shared object file: No such file or directory; libcuda.so: cannot open shared object file: No such file or directory"
+
+// told is the reason in a line for the screen. The full one, which says what to do, is in the journal and in info; here
+// it would only repeat to somebody without a GPU what they know.
+func (c *backendChoice) told() string {
+	if strings.Contains(c.why, noLibrary) && !driverLoaded() {
+		return "no NVIDIA driver here (libcuda.so.1 not found); measuring host memory"
+	}
+	return c.why
+}
+
+// driverLoaded reports whether the kernel has NVIDIA's module, also when a container lacks the library to use it.
+func driverLoaded() bool {
+	_, err := os.Stat("/proc/driver/nvidia")
+	return err == nil
 }
 
 func backendNamed(name string) share.Backend {

@@ -34,9 +34,17 @@ comparisons and its interval lies beyond the threshold. Exit status 5: something
 slower; 6: something can't be told, with --fail-on-inconclusive.`,
 		Example: `  gpushare-bench compare old-machine new-machine
   gpushare-bench compare base candidate --threshold 5% --threshold export=10%`,
-		RunE: func(_ *cobra.Command, dirs []string) error {
+		RunE: func(cmd *cobra.Command, dirs []string) error {
 			if len(dirs) < 2 {
 				return bench.Usagef("compare: name at least two runs, the base first")
+			}
+			err := errors.Join(checkNoJournal("--csv", f.csv, dirs...), checkNoJournal("--json", f.json, dirs...),
+				checkNoJournal("--markdown", f.markdown, dirs...))
+			if err == nil {
+				err = endOnSignal(cmd.Context())
+			}
+			if err != nil {
+				return err
 			}
 			return a.compare(dirs, f)
 		},

@@ -159,7 +159,7 @@ func (f *sweepFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.MinSamples, "min-samples", 30, "cycles before a case may stop as precise")
 	fs.IntVar(&f.MaxSamples, "max-samples", 1000, "cycles after which a case stops")
 	fs.DurationVar(&f.MaxTime, "max-time", 4*time.Second, "time for one case")
-	fs.DurationVar(&f.TimeLimit, "time-limit", 110*time.Second, "time for the whole run, shared out fairly; 0: none")
+	fs.DurationVar(&f.TimeLimit, "time-limit", 110*time.Second, "time for the whole run, shared out fairly; what does not fit is not measured; 0: none")
 	fs.DurationVar(&f.CaseTimeout, "case-timeout", time.Minute, "kill a case whose batch of cycles takes longer")
 	fs.IntVar(&f.Repeats, "repeat", 1, "measure the plan in this many fresh pairs of processes")
 	fs.Uint64Var(&f.Seed, "seed", 0, "order of the cases and content of the buffers (default: from the clock)")
@@ -210,7 +210,8 @@ func (f *sweepFlags) complete(backend string, cores int) error {
 
 // checkAll refuses what can be seen to be wrong before anything is started.
 func (f *sweepFlags) checkAll(cores int) error {
-	return errors.Join(f.complete(f.backend, cores), bench.CheckNames(&f.Config, backends), checkOutputs(f.out, f.json))
+	return errors.Join(f.complete(f.backend, cores), bench.CheckNames(&f.Config, backends), checkOutputs(f.out, f.json),
+		checkNoJournal("--json", f.json, f.resume))
 }
 
 // checkWords refuses words that are none of a flag's.

@@ -13,3 +13,10 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
+
+// endOnSignal lets the first signal end the process at once, for commands that have nothing to end in order: their files
+// are made under temporary names, and can be made again. The error is ctx's, of a signal that came before.
+func endOnSignal(ctx context.Context) error {
+	signal.Reset(os.Interrupt, syscall.SIGTERM)
+	return ctx.Err()
+}

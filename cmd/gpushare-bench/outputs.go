@@ -68,6 +68,32 @@ func checkFile(flag, path string) error {
 	return nil
 }
 
+// checkNoJournal refuses an output that would take the place of a journal: any file with a journal's name, and the journals
+// of runs (their directories or the journals themselves) whatever their names.
+func checkNoJournal(flag, path string, runs ...string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	err := bench.Usagef("%s %s: this is a run's journal, which is never overwritten; name another file", flag, path)
+	if filepath.Base(path) == results.JournalName {
+		return err
+	}
+	out, statErr := os.Stat(path)
+	if statErr != nil {
+		return nil
+	}
+	for _, r := range runs {
+		journal, statErr := os.Stat(r)
+		if statErr == nil && journal.IsDir() {
+			journal, statErr = os.Stat(filepath.Join(r, results.JournalName))
+		}
+		if statErr == nil && os.SameFile(out, journal) {
+			return err
+		}
+	}
+	return nil
+}
+
 // writable makes a file in dir and removes it: permissions alone do not tell (root, read-only and virtual file systems).
 func writable(dir string) error {
 	probe, err := os.CreateTemp(dir, ".gpushare-bench-*")

@@ -64,7 +64,11 @@ func caseLine(res *results.CaseResult) string {
 		s += fmt.Sprintf(" (repeat %d)", res.Repeat+1)
 	}
 	if n := cycles(res); n > 0 {
-		s += fmt.Sprintf(", %d cycles in %.1f s", n, float64(res.DurationNs)/1e9)
+		unit := "cycles"
+		if n == 1 {
+			unit = "cycle"
+		}
+		s += fmt.Sprintf(", %d %s in %.1f s", n, unit, float64(res.DurationNs)/1e9)
 	}
 	if res.Reason != "" {
 		s += ": " + printable(res.Reason)

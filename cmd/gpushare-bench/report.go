@@ -22,8 +22,11 @@ func (a *app) reportCommand() *cobra.Command {
 		Use:   "report DIR [DIR…]",
 		Short: "Make the page, the pictures and the tables of runs from their journals",
 		Long: `Make report.html, the pictures and the tables of a run again, from its journal alone.
-With several runs one page holds them all; it is written to --out.`,
-		RunE: func(_ *cobra.Command, dirs []string) error {
+The tables that a sweep ends with are printed again too. With several runs one page
+holds them all; it is written to --out, and no tables are printed. --markdown - prints
+the Markdown instead of the tables, and makes no files unless --out, --format or
+--export asks for them.`,
+		RunE: func(cmd *cobra.Command, dirs []string) error {
 			switch {
 			case len(dirs) == 0:
 				return bench.Usagef("report: which run? Give one or more run directories, such as gpushare-runs/20261201T120000Z-host")
@@ -35,18 +38,27 @@ With several runs one page holds them all; it is written to --out.`,
 					return bench.Usagef("--format %q: not one of png, svg, pdf", f)
 				}
 			}
-			return a.report(dirs, out, markdown, formats, export)
+			err := errors.Join(checkNoJournal("--out", out, dirs...), checkNoJournal("--markdown", markdown, dirs...))
+			if err == nil {
+				err = endOnSignal(cmd.Context())
+			}
+			if err != nil {
+				return err
+			}
+			changed := cmd.Flags().Changed
+			files := markdown != "-" || changed("out") || changed("format") || changed("export")
+			return a.report(dirs, out, markdown, formats, export, files)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "file for the page (default: report.html in the run's directory)")
 	cmd.Flags().StringSliceVar(&formats, "format", []string{"png"}, "formats of the pictures: png, svg, pdf")
 	cmd.Flags().StringSliceVar(&export, "export", nil, "further formats: benchfmt")
-	cmd.Flags().StringVar(&markdown, "markdown", "", "write a summary for an issue or a pull request to this file, - for standard output")
+	cmd.Flags().StringVar(&markdown, "markdown", "", "write a summary of the first run for an issue or a pull request to this file, - for standard output")
 	return cmd
 }
 
-// report makes a run's files again.
-func (a *app) report(dirs []string, out, markdown string, formats, export []string) error {
+// report makes a run's files again, if files are wanted, and prints its tables or its Markdown.
+func (a *app) report(dirs []string, out, markdown string, formats, export []string, files bool) error {
 	var runs []*results.Run
 	var errs error
 	for _, d := range dirs {
@@ -59,19 +71,28 @@ func (a *app) report(dirs []string, out, markdown string, formats, export []stri
 	if markdown != "" {
 		write := func(w io.Writer) error { return report.Markdown(w, runs[0]) }
 		if markdown == "-" {
-			return write(a.stdout)
+			errs = write(a.stdout)
+		} else {
+			errs = writeFile(markdown, write)
 		}
-		errs = writeFile(markdown, write)
 	}
-	if len(runs) == 1 && out == "" {
-		dir := strings.TrimSuffix(dirs[0], results.JournalName)
-		errs = errors.Join(errs, a.writeFiles(filepath.Clean(dir), runs[0], export, formats))
-		fmt.Fprintf(a.stderr, "wrote %s, tables and pictures in %s\n", pageName, filepath.Clean(dir))
+	if !files {
 		return errs
 	}
-	errs = errors.Join(errs, writeFile(out, func(w io.Writer) error { return writePage(w, runs) }))
+	var wrote string
+	if len(runs) == 1 && out == "" {
+		dir := filepath.Clean(strings.TrimSuffix(dirs[0], results.JournalName))
+		errs = errors.Join(errs, a.writeFiles(dir, runs[0], export, formats))
+		wrote = fmt.Sprintf("%s, tables and pictures in %s", pageName, dir)
+	} else {
+		errs = errors.Join(errs, writeFile(out, func(w io.Writer) error { return writePage(w, runs) }))
+		wrote = out
+	}
+	if len(runs) == 1 && markdown != "-" {
+		errs = errors.Join(errs, report.Summary(a.stdout, runs[0], a.tableOptions(a.stdout)))
+	}
 	if errs == nil {
-		fmt.Fprintf(a.stderr, "wrote %s\n", out)
+		fmt.Fprintf(a.stderr, "wrote %s\n", wrote)
 	}
 	return errs
 }

@@ -124,7 +124,7 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 		return err
 	}
 	if f.backend == "auto" || choice.emulated() != "" {
-		fmt.Fprintf(a.stderr, "backend %s: %s\n", choice.name, choice.why)
+		fmt.Fprintf(a.stderr, "backend %s: %s\n", choice.name, choice.told())
 	}
 	if f.dryRun {
 		return a.printPlan(f, plan)
@@ -141,6 +141,9 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 	r.Events = p.event
 	out, runErr := r.Run(ctx)
 	p.finish()
+	if out.End.Outcome == "interrupted" && errors.Is(runErr, context.Canceled) {
+		runErr = nil // the signal, which is told below
+	}
 	finishErr := journal.Finish(out.End)
 	lost := lostLines(runErr, finishErr)
 	runErr = errors.Join(runErr, finishErr)
@@ -152,9 +155,9 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 		runErr = errors.Join(runErr, err)
 		status = max(status, exitFailure)
 	}
-	if ctx.Err() != nil {
+	if out.End.Outcome == "interrupted" {
 		fmt.Fprintf(a.stderr, "interrupted; finish the run with: gpushare-bench sweep --resume %s\n", dir)
-		return &exitError{status: exitInterrupted}
+		return &exitError{status: exitInterrupted, err: runErr}
 	}
 	if runErr != nil {
 		return &exitError{status: max(status, exitFailure), err: runErr}

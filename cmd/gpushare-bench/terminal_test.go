@@ -120,7 +120,9 @@ var threeCases = append(slices.Clone(scripted), "--size", "4KiB:16KiB", "--max-s
 // state is left, and the table stands below it whole.
 func TestProgressBar(t *testing.T) {
 	t.Parallel()
-	text := onTerminal(t, 120, []string{"NO_COLOR=1"}, threeCases...)
+	// Long enough for the bar to be drawn between the first case and the last.
+	args := append(slices.Clone(threeCases), "--precision", "0.0001%", "--max-samples", "1000000", "--max-time", "700ms")
+	text := onTerminal(t, 120, []string{"NO_COLOR=1"}, args...)
 	if !regexp.MustCompile(`\d/3 +\[[=>-]+\] +\d+m?s  fake/file cpu→cpu scm-rights polling warm (4|8|16) KiB`).MatchString(text) {
 		t.Errorf("the bar never showed the time left and the case in hand:\n%q", text)
 	}
