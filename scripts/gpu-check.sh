@@ -20,7 +20,7 @@
 #
 # No Go is needed on that machine when BIN (default build/gpu) has the programs:
 #
-#   CGO_ENABLED=0 go build -o build/gpu/ ./cmd/gpushare-bench ./baseline/ratio
+#   CGO_ENABLED=0 go build -buildvcs=true -o build/gpu/ ./cmd/gpushare-bench ./baseline/ratio
 #   CGO_ENABLED=0 go test -c -o build/gpu/gpu.test ./gpu
 #
 # Any other NAME.test in BIN is run in the folder NAME as well. gcc is needed for
