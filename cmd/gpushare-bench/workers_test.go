@@ -57,7 +57,7 @@ func TestWorkersHoldLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer secret.Close()
-	s := newSweep(t, dir, []string{scriptVariable + "=consumer:map@2=hang", "SECRET=1", "AWS_SESSION_TOKEN=1"}, append(slices.Clone(scripted), "--size", "4KiB", "--case-timeout", "10s")...)
+	s := newSweep(t, dir, []string{scriptVariable + "=consumer:map@1=hang", "SECRET=1", "AWS_SESSION_TOKEN=1"}, append(slices.Clone(scripted), "--size", "4KiB", "--case-timeout", "10s")...)
 	s.cmd.ExtraFiles = []*os.File{secret} // inherited by the runner; must not get to the workers
 	s.start()
 	pids := s.workers(2)
