@@ -144,7 +144,11 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 	if out.End.Outcome == "interrupted" && errors.Is(runErr, context.Canceled) {
 		runErr = nil // the signal, which is told below
 	}
-	finishErr := journal.Finish(out.End)
+	var finishErr error
+	if len(lostLines(runErr, nil)) == 0 {
+		// After a case that found no room there is no end: the case is put back behind it, and a journal ends with its end.
+		finishErr = journal.Finish(out.End)
+	}
 	lost := lostLines(runErr, finishErr)
 	runErr = errors.Join(runErr, finishErr)
 	if len(lost) > 0 {
