@@ -75,10 +75,7 @@ type Reply struct {
 
 // Opened is the answer to Open.
 type Opened struct {
-	PID     int            `json:"pid"`
-	CPU     int            `json:"cpu"` // core the measuring thread is pinned to; -1: not pinned
-	Kernels []share.Kernel `json:"kernels"`
-	Blind   string         `json:"blind,omitempty"` // why the other end's device can't be seen from here; "" if it can
+	Blind string `json:"blind,omitempty"` // why the other end's device can't be seen from here; "" if it can
 }
 
 // Overhead is what an empty timed call reads, in nanoseconds.

@@ -123,7 +123,7 @@ func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	cpu := pin(o.CPUs, o.Role)
+	pin(o.CPUs, o.Role)
 	where, err := mapWhere(whereFD + s.number*fdsPerEnd)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
 			return nil, fmt.Errorf("let the consumer fetch descriptors: %w", err)
 		}
 	}
-	opened := &Opened{PID: os.Getpid(), CPU: cpu, Kernels: dev.Kernels()}
+	opened := &Opened{}
 	if v, ok := dev.(share.Viewer); ok && o.Peer != "" {
 		if err := v.Sees(o.Peer); err != nil {
 			opened.Blind = err.Error()

@@ -12,11 +12,11 @@ import (
 )
 
 // pin binds the calling thread to one of the cores: the producer to the first, the consumer to the second, so that the
-// two do not take turns on one core. It returns the core, or -1 when the thread stays unpinned because there are fewer
-// than two cores to choose from or the system refuses.
-func pin(cpus []int, role string) int {
+// two do not take turns on one core. The thread stays unpinned where there are fewer than two cores to choose from or the
+// system refuses: that costs precision and nothing else.
+func pin(cpus []int, role string) {
 	if len(cpus) < 2 {
-		return -1
+		return
 	}
 	cpu := cpus[0]
 	if role == RoleConsumer {
@@ -24,15 +24,11 @@ func pin(cpus []int, role string) int {
 	}
 	var mask [128]uint64 // 8192 cores
 	if cpu < 0 || cpu >= 64*len(mask) {
-		return -1
+		return
 	}
 	mask[cpu/64] = 1 << (cpu % 64)
 	// sched_setaffinity(0): this thread only.
-	_, _, errno := syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(mask), uintptr(unsafe.Pointer(&mask)))
-	if errno != 0 {
-		return -1
-	}
-	return cpu
+	_, _, _ = syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(mask), uintptr(unsafe.Pointer(&mask)))
 }
 
 // mapWhere maps the progress word that the runner shares.
