@@ -41,6 +41,7 @@ type Runner struct {
 
 	order    int
 	finished int
+	measured bool // a case, by this Run, not by an earlier one
 	started  time.Time
 	load     Load
 	costly   costly
@@ -199,7 +200,8 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 	return nil
 }
 
-// timeFor is the time that the next case may take, and the reason to give when it takes all of it.
+// timeFor is the time that the next case may take, and the reason to give when it takes all of it. Whatever the time
+// limit, one case is measured: a run that is resumed again and again under a short limit gets ahead.
 func (r *Runner) timeFor() (time.Duration, stats.StopReason, error) {
 	limit, why := r.Config.MaxTime, stats.StopMaxTime
 	if limit == 0 {
@@ -210,7 +212,10 @@ func (r *Runner) timeFor() (time.Duration, stats.StopReason, error) {
 	}
 	left := r.Config.TimeLimit - time.Since(r.started)
 	if left <= 0 {
-		return 0, "", errTimeLimit
+		if r.measured {
+			return 0, "", errTimeLimit
+		}
+		left = 1
 	}
 	if fair := time.Duration(float64(left) / max(1, r.costly.left(r))); fair < limit {
 		limit, why = fair, stats.StopTimeLimit
@@ -229,6 +234,7 @@ func (r *Runner) record(p Planned, res *results.CaseResult, out *Outcome) error 
 	}
 	r.Done[res.Key()] = res.Status
 	r.finished++
+	r.measured = r.measured || res.Status != share.StatusUnsupported
 	r.event(Event{Finished: res, Number: r.finished, Total: r.total()})
 	return nil
 }

@@ -80,6 +80,22 @@ func sweep(t *testing.T, c *bench.Config, script string) (*results.Run, bench.Ou
 	return run, out
 }
 
+// TestTimeLimitPassed wants a run whose time is up before it begins to measure one case, not none and not all.
+func TestTimeLimitPassed(t *testing.T) {
+	c := config()
+	c.TimeLimit = time.Nanosecond
+	run, out := sweep(t, c, "")
+	measured := 0
+	for _, c := range run.Cases {
+		if c.Status == share.StatusOK {
+			measured++
+		}
+	}
+	if measured != 1 || out.End.Outcome != "time-limit" || out.End.ExitStatus != 0 {
+		t.Errorf("%d cases measured, %+v", measured, out.End)
+	}
+}
+
 // pick returns the only line of a path, allocator and size.
 func pick(t *testing.T, run *results.Run, path, allocator string, size int64) results.CaseResult {
 	t.Helper()
