@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gpushare-bench/share"
 	"gpushare-bench/share/sharetest"
@@ -187,6 +188,18 @@ func TestTransports(t *testing.T) {
 	} {
 		if got := strings.Join(transports(c.carrier, strings.Fields(c.asked)), " "); got != c.want {
 			t.Errorf("%v, %q: %q, want %q", c.carrier, c.asked, got, c.want)
+		}
+	}
+}
+
+func TestDefaultTimeLimit(t *testing.T) {
+	for _, c := range []struct {
+		groups, repeats int
+		want            time.Duration
+	}{{1, 1, 110 * time.Second}, {3, 1, 110 * time.Second}, {2, 2, 2 * time.Minute}, {64, 1, 32 * time.Minute}} {
+		p := &Plan{Groups: make([]Group, c.groups)}
+		if got := p.DefaultTimeLimit(c.repeats); got != c.want {
+			t.Errorf("%d groups, %d repeats: %v, want %v", c.groups, c.repeats, got, c.want)
 		}
 	}
 }

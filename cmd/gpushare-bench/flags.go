@@ -159,7 +159,7 @@ func (f *sweepFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.MinSamples, "min-samples", 30, "cycles before a case may stop as precise")
 	fs.IntVar(&f.MaxSamples, "max-samples", 1000, "cycles after which a case stops")
 	fs.DurationVar(&f.MaxTime, "max-time", 4*time.Second, "time for one case")
-	fs.DurationVar(&f.TimeLimit, "time-limit", 110*time.Second, "time for the whole run, shared out fairly; what does not fit is not measured; 0: none")
+	fs.DurationVar(&f.TimeLimit, "time-limit", bench.DefaultTimeLimit, "time for the whole run, shared out fairly; what does not fit is not measured; 0: none; many pairs, cache states and repeats have a longer default")
 	fs.DurationVar(&f.CaseTimeout, "case-timeout", time.Minute, "kill a case whose batch of cycles takes longer")
 	fs.IntVar(&f.Repeats, "repeat", 1, "measure the plan in this many fresh pairs of processes")
 	fs.Uint64Var(&f.Seed, "seed", 0, "order of the cases and content of the buffers (default: from the clock)")

@@ -90,6 +90,7 @@ func (a *app) resumeSweep(ctx context.Context, f *sweepFlags) error {
 	begun.Seed, begun.seedSet = run.Header.Seed, true
 	begun.resume, begun.out, begun.progress, begun.json, begun.dryRun = f.resume, "", f.progress, f.json, f.dryRun
 	begun.export = append(begun.export, f.export...)
+	begun.limitSet = f.limitSet || cmd.Flags().Changed("time-limit")
 	if f.limitSet {
 		begun.TimeLimit = f.TimeLimit
 	}
@@ -125,6 +126,10 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 	}
 	if f.backend == "auto" || choice.emulated() != "" {
 		fmt.Fprintf(a.stderr, "backend %s: %s\n", choice.name, choice.told())
+	}
+	if limit := plan.DefaultTimeLimit(f.Repeats); !f.limitSet && limit > f.TimeLimit {
+		f.TimeLimit = limit
+		fmt.Fprintf(a.stderr, "time limit %s, for %d blocks of cases (pairs × cache states × repeats); --time-limit sets another\n", limit, len(plan.Groups)*f.Repeats)
 	}
 	if f.dryRun {
 		return a.printPlan(f, plan)
