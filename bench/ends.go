@@ -32,12 +32,13 @@ func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, err
 	if err != nil {
 		return nil, err
 	}
-	options := share.Options{Cold: g.Cache == share.CacheCold, Threads: c.Threads}
 	open := func(p, other *process, d, peer share.DeviceInfo) *worker.Request {
 		pid := other.cmd.Process.Pid
 		if slices.Contains(l.Isolate, "pid") {
 			pid = 0 // it has no number in the other's namespace
 		}
+		// Only the consumer runs kernels, and only before kernels is the cache emptied, for which a GPU holds much memory.
+		options := share.Options{Cold: g.Cache == share.CacheCold && p == e.consumer && len(c.Kernels) > 0, Threads: c.Threads}
 		o := &worker.Open{Role: p.role, Backend: d.Backend, Device: d.ID, Options: options, CPUs: d.CPUs, PeerPID: pid}
 		if peer.Backend == d.Backend {
 			o.Peer = peer.ID

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gpushare-bench/cuda/cudatest"
+	"gpushare-bench/kernels"
 	"gpushare-bench/results"
 	"gpushare-bench/share"
 )
@@ -59,6 +60,29 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	m.check(t, cudatest.Exception{Class: cudatest.Refused})
+}
+
+// TestColdCacheMemory shows that only a consumer that empties the cache before kernels holds the memory for that.
+func TestColdCacheMemory(t *testing.T) {
+	needEmulated(t)
+	l2 := 0
+	free := func(cache string, kernels ...share.Kernel) int64 {
+		l2 = on(t, "h200-580").profile.Attributes["L2_CACHE_SIZE"]
+		c := config()
+		c.Paths, c.Allocators, c.Caches, c.Kernels = []string{"cumemmap"}, []string{"vmm"}, []string{cache}, kernels
+		run, _ := sweep(t, c)
+		if len(run.Cases) != 1 || run.Cases[0].Before == nil || run.Cases[0].Before.FreeBytes == nil {
+			t.Fatalf("no free memory recorded: %+v", run.Cases)
+		}
+		return *run.Cases[0].Before.FreeBytes
+	}
+	warm := free(share.CacheWarm, share.KernelRead)
+	if none := free(share.CacheCold); none != warm {
+		t.Errorf("without kernels %d bytes are free, with warm ones %d", none, warm)
+	}
+	if taken, want := warm-free(share.CacheCold, share.KernelRead), int64(kernels.EvictBytes(uint64(l2))); taken != want {
+		t.Errorf("for cold kernels %d bytes are taken, want %d, in the consumer only", taken, want)
+	}
 }
 
 // TestVisibleDevices shows processes that see different GPUs: devices are matched by UUID, whatever their ordinals are.
