@@ -20,6 +20,7 @@ type missing struct {
 	Ways   []string // paths and allocators, in the order of their first case
 	Pairs  int
 	Sizes  string // "4 KiB" or "4 KiB – 1 GiB"
+	Live   string // other mappings kept alive: "64" or "1 – 1024"; "" without
 }
 
 // statusOrder puts what must not be overlooked first.
@@ -42,6 +43,7 @@ func notMeasured(d *plots.Data) []missing {
 		missing
 		pairs     map[[2]string]bool
 		low, high int64
+		few, many int // mappings kept alive
 	}
 	groups := make(map[key]*group)
 	var order []key
@@ -55,13 +57,15 @@ func notMeasured(d *plots.Data) []missing {
 				k := key{status, kindOf(reason)}
 				g := groups[k]
 				if g == nil {
-					g = &group{missing: missing{Status: status, Reason: reason}, pairs: make(map[[2]string]bool), low: size, high: size}
+					g = &group{missing: missing{Status: status, Reason: reason}, pairs: make(map[[2]string]bool), low: size, high: size,
+						few: w.Case.Live, many: w.Case.Live}
 					groups[k] = g
 					order = append(order, k)
 				}
 				g.Cases++
 				g.pairs[[2]string{v.Producer, v.Consumer}] = true
 				g.low, g.high = min(g.low, size), max(g.high, size)
+				g.few, g.many = min(g.few, w.Case.Live), max(g.many, w.Case.Live)
 				if name := wayName(w.Case); !slices.Contains(g.Ways, name) {
 					g.Ways = append(g.Ways, name)
 				}
@@ -73,6 +77,12 @@ func notMeasured(d *plots.Data) []missing {
 		g := groups[k]
 		g.Pairs = len(g.pairs)
 		g.Sizes = sizeRange(g.low, g.high)
+		switch {
+		case g.few < g.many:
+			g.Live = fmt.Sprintf("%d – %d", g.few, g.many)
+		case g.many > 0:
+			g.Live = fmt.Sprint(g.many)
+		}
 		all = append(all, g.missing)
 	}
 	slices.SortStableFunc(all, func(a, b missing) int {
@@ -101,7 +111,11 @@ func (m missing) where() string {
 	if m.Pairs > 1 {
 		s += fmt.Sprintf(", %d pairs", m.Pairs)
 	}
-	return s + ", " + m.Sizes
+	s += ", " + m.Sizes
+	if m.Live != "" {
+		s += ", " + m.Live + " live"
+	}
+	return s
 }
 
 // finding is a warning that some cases have in common.

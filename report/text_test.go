@@ -219,3 +219,22 @@ func TestNotMeasuredCountsEveryCase(t *testing.T) {
 		t.Errorf("%d cases of %d, first %s", got, want, all[0].Status)
 	}
 }
+
+// TestNotMeasuredNamesLiveMappings wants to be told at how many live mappings a limit was reached.
+func TestNotMeasuredNamesLiveMappings(t *testing.T) {
+	run := resultstest.OddRun()
+	first := run.Cases[0]
+	run.Cases = nil
+	for _, live := range []int{0, 64, 1024} {
+		c := first
+		c.Case.Live, c.Status, c.Reason = live, share.StatusUnsupported, "no more"
+		if live == 0 {
+			c.Status = share.StatusOK
+		}
+		run.Cases = append(run.Cases, c)
+	}
+	all := notMeasured(plots.NewData(run))
+	if len(all) != 1 || !strings.HasSuffix(all[0].where(), ", 64 – 1024 live") {
+		t.Errorf("%+v", all)
+	}
+}
