@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ const (
 	WarnShared     = "shared-gpu"   // other processes computed on the device
 	WarnScaling    = "cpu-scaling"  // the processors' frequency is scaled
 	WarnBusy       = "busy-machine" // the hypervisor took processor time away
-	WarnIdle       = "idle-wake"    // transfer follows how long the receiver slept
+	WarnIdle       = "idle-wake"    // transfer follows how long the receiver waited
 	WarnSuspended  = "suspended"    // the machine slept during the case
 	WarnStalled    = "stalled"      // one sample took so long that the process or the machine must have been stopped
 )
@@ -57,7 +58,11 @@ func (r *Runner) warnings(res *results.CaseResult) []results.Warning {
 		}
 	}
 	if rho := idleCorrelation(res); rho > 0.5 {
-		warn(WarnIdle, share.Transfer.String(), "transfer follows how long the receiver had slept (rank correlation %.2f over %d cycles); compare with --receiver polling", rho, len(res.IdleNs))
+		advice := "compare with --receiver polling"
+		if res.Case.Receiver == share.ReceiverPolling {
+			advice = "it polled, so look at the idle states and the frequency of its processor, and at what ran beside it"
+		}
+		warn(WarnIdle, share.Transfer.String(), "transfer follows how long the receiver had waited (rank correlation %.2f over %d cycles); %s", rho, len(res.IdleNs), advice)
 	}
 	r.machineWarnings(res, warn)
 	return ws
@@ -90,14 +95,22 @@ func (r *Runner) metricWarnings(m *results.Metric, size int64, warn warnFunc) {
 		warn(WarnDrift, m.Name, "the second half of the samples is %+.1f %% against the first; the machine had not settled", 100*d.Relative)
 	}
 	if d, err := stats.FindModes(m.Samples); err == nil && d.Bimodal() {
-		warn(WarnBimodal, m.Name, "the samples fall into two groups around %.4g and %.4g %s; the median may lie in either (see the distribution)", d.Low, d.High, m.Unit)
+		warn(WarnBimodal, m.Name, "the samples fall into two groups around %s and %s; the median may lie in either (see the distribution)",
+			results.FormatQuantity(d.Low, m.Unit), results.FormatQuantity(d.High, m.Unit))
 	}
 	if longest, times := stall(m.Unit, s, size); longest > stallNs && times > stallFactor {
 		warn(WarnStalled, m.Name, "one sample took %.2g s, %.0f times the median: the process or the machine was stopped, or very busy, for a while", longest/1e9, times)
 	}
-	if m.Unit == results.Nanoseconds && s.Tick > 1 && s.Median < tickLimit*s.Tick {
+	if m.Unit == results.Nanoseconds && s.Tick > 1 && s.Median < tickLimit*s.Tick && quantised(m.Samples) {
 		warn(WarnCoarse, m.Name, "the clock's step of %.0f ns is %.1f %% of the median", s.Tick, 100*s.Tick/s.Median)
 	}
+}
+
+// quantised reports whether most samples are equal to another one, as those of a coarse clock are. The smallest step between
+// a few samples of a fine one is no step of the clock.
+func quantised(samples []float64) bool {
+	x := slices.Sorted(slices.Values(samples))
+	return len(slices.Compact(x)) <= len(samples)/2
 }
 
 func samples(n int) string {

@@ -44,6 +44,8 @@ func TestWarnings(t *testing.T) {
 	idle := ns(repeat(40, func(i int) float64 { return 1e6 + 100*float64(i*7%40) }))
 	idle.Metrics[0].Name = "transfer"
 	idle.IdleNs = repeat(40, func(i int) float64 { return 5 * float64(i*7%40) })
+	polled := ns(idle.Metrics[0].Samples)
+	polled.Case.Receiver, polled.Metrics[0].Name, polled.IdleNs = share.ReceiverPolling, "transfer", idle.IdleNs
 	few := ns(repeat(7, quiet))
 	early := ns(repeat(7, quiet))
 	early.Status, early.Metrics[0].StopReason = share.StatusFailed, ""
@@ -77,6 +79,7 @@ func TestWarnings(t *testing.T) {
 		{"as busy as may be", ns(repeat(40, quiet)), 2, false, 0},
 		{"scaled frequency", ns(repeat(40, quiet)), 0, true, 0},
 		{"idle", idle, 0, false, 0},
+		{"idle, though it polled", polled, 0, false, 0},
 		{"suspended machine", ns(repeat(40, quiet)), 0, false, 90 * time.Second},
 		{"clocks read one after the other", ns(repeat(40, quiet)), 0, false, time.Millisecond},
 	} {
@@ -97,6 +100,25 @@ func TestWarnings(t *testing.T) {
 	for _, m := range regexp.MustCompile(`Warn\w+ += "([a-z-]+)"`).FindAllSubmatch(source, -1) {
 		if code := string(m[1]); !codes[code] {
 			t.Errorf("warning %q has no example here", code)
+		}
+	}
+}
+
+// The smallest step between a few samples is the clock's only where samples repeat.
+func TestFewSamplesAreNoCoarseClock(t *testing.T) {
+	c := goodConfig()
+	c.MinSamples = 3
+	r := &Runner{Config: c}
+	for _, x := range []struct {
+		samples []float64
+		coarse  bool
+	}{{[]float64{70e3, 80e3, 110e3}, false}, {[]float64{70e3, 80e3, 80e3, 110e3}, false}, {[]float64{70e3, 80e3, 80e3, 70e3, 80e3}, true}} {
+		coarse := false
+		r.metricWarnings(&results.Metric{Name: "map", Unit: results.Nanoseconds, Samples: x.samples}, 1<<20, func(code, _, _ string, _ ...any) {
+			coarse = coarse || code == WarnCoarse
+		})
+		if coarse != x.coarse {
+			t.Errorf("%v: coarse %v", x.samples, coarse)
 		}
 	}
 }

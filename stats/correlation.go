@@ -6,10 +6,6 @@ import (
 	"slices"
 )
 
-// StrongCorrelation is the lag-1 correlation above which samples deserve a
-// warning: at 0.2 they are worth two thirds of their number.
-const StrongCorrelation = 0.2
-
 // Lag1 returns the lag-1 autocorrelation of the ranks of samples in time order
 // (ties get their mean rank), in [-1, 1]. Ranks rather than values, because one
 // sample a hundred times too large would hide any correlation among the others.

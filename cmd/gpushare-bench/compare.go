@@ -118,7 +118,7 @@ func (a *app) compare(dirs []string, f *compareFlags) error {
 			table = false
 			err = errors.Join(err, out.write(a.stdout))
 		default:
-			err = errors.Join(err, writeFile(out.path, out.write))
+			err = errors.Join(err, writeNamed(out.path, out.write))
 		}
 	}
 	if table {

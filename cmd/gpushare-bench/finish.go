@@ -82,7 +82,7 @@ func (a *app) summarise(dir string, f *sweepFlags, lost []byte) error {
 	case "-":
 		err = errors.Join(err, write(a.stdout))
 	default:
-		err = errors.Join(err, writeFile(f.json, write))
+		err = errors.Join(err, writeNamed(f.json, write))
 	}
 	err = errors.Join(err, report.Summary(out, run, a.tableOptions(out)))
 	fmt.Fprintf(a.stderr, "\nresults in %s: %s\n", dir, files)
@@ -116,6 +116,23 @@ func writePlots(dir string, run *results.Run, formats []string) error {
 	}
 	_, err := drawPlots(dir, run, formats)
 	return err
+}
+
+// writeNamed writes a file that the user named. What is there and is no regular file, such as a pipe, a terminal or
+// /dev/stdout, is written to as it is; all else is as in writeFile.
+func writeNamed(path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
+		return writeFile(path, write)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write %w", err)
+	}
+	w := bufio.NewWriter(f)
+	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
 }
 
 // writeFile writes under a temporary name and renames, so that a file is whole or absent and no link is followed.

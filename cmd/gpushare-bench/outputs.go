@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"gpushare-bench/bench"
 	"gpushare-bench/results"
 )
@@ -59,6 +61,8 @@ func checkFile(flag, path string) error {
 	switch {
 	case err == nil && info.IsDir():
 		return bench.Usagef("%s %s: this is a directory; name a file, or - for standard output", flag, path)
+	case err == nil && !info.Mode().IsRegular():
+		err = unix.Access(path, unix.W_OK)
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 		err = writable(filepath.Dir(path))
 	}

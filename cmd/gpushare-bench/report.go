@@ -73,7 +73,7 @@ func (a *app) report(dirs []string, out, markdown string, formats, export []stri
 		if markdown == "-" {
 			errs = write(a.stdout)
 		} else {
-			errs = writeFile(markdown, write)
+			errs = writeNamed(markdown, write)
 		}
 	}
 	if !files {

@@ -209,3 +209,31 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("%v, %q, %v", entries, text, info)
 	}
 }
+
+// What the user names may be a pipe or a device: that is written to, not replaced by a file.
+func TestWriteNamedPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	go func() {
+		text, err := os.ReadFile(pipe)
+		if err != nil {
+			t.Error(err)
+		}
+		read <- string(text)
+	}()
+	if err := checkFile("--csv", pipe); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeNamed(pipe, func(w io.Writer) error { _, err := io.WriteString(w, "one"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-read; got != "one" {
+		t.Errorf("read %q", got)
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("the pipe is now %v, %v", info.Mode(), err)
+	}
+}
