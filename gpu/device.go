@@ -18,8 +18,11 @@ type device struct {
 	id    string
 	th    *cuda.Thread // records on the current tape
 	quiet *cuda.Thread // records nothing
-	// stream carries everything that a device does.
+	// stream carries everything that a device does; back, the other way of a copy that goes both ways, which meets the
+	// stream in an event before and after.
 	stream    cuda.Stream
+	back      cuda.Stream
+	meet      cuda.Event
 	module    cuda.Module
 	functions map[string]cuda.Function
 	nvml      *nvml.Device // nil without NVML
@@ -59,6 +62,12 @@ func newDevice(lib *cuda.Lib, dev cuda.Device, id string, o share.Options) (d *d
 		return d, err
 	}
 	if d.stream, err = d.quiet.StreamCreate(); err != nil {
+		return d, err
+	}
+	if d.back, err = d.quiet.StreamCreate(); err != nil {
+		return d, err
+	}
+	if d.meet, err = d.quiet.EventCreate(cuda.EventDisableTiming); err != nil {
 		return d, err
 	}
 	if d.module, err = d.quiet.ModuleLoad([]byte(kernels.PTX)); err != nil {
@@ -132,14 +141,18 @@ func (d *device) Close() error {
 	if d.gate != nil {
 		err = errors.Join(err, q.MemFreeHost(d.gate))
 	}
-	for _, e := range d.events {
-		err = errors.Join(err, q.EventDestroy(e))
+	for _, e := range append(d.events, d.meet) {
+		if e != 0 {
+			err = errors.Join(err, q.EventDestroy(e))
+		}
 	}
 	if d.module != 0 {
 		err = errors.Join(err, q.ModuleUnload(d.module))
 	}
-	if d.stream != 0 {
-		err = errors.Join(err, q.StreamDestroy(d.stream))
+	for _, s := range []cuda.Stream{d.back, d.stream} {
+		if s != 0 {
+			err = errors.Join(err, q.StreamDestroy(s))
+		}
 	}
 	if err = errors.Join(err, d.lib.DevicePrimaryCtxRelease(d.dev)); err != nil {
 		return fmt.Errorf("close GPU %s: %w", d.id, err)

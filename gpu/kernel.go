@@ -85,6 +85,9 @@ func (d *device) warmUp() error {
 			return fmt.Errorf("first launch of kernel %s: %w", first.kernel, err)
 		}
 	}
+	if err := d.copying(share.KernelMemcpyBoth, cuda.DevicePtr(r.Addr), p, uint64(r.Bytes)/16)(1); err != nil {
+		return fmt.Errorf("first copies: %w", err)
+	}
 	if err := d.sync(); err != nil {
 		return fmt.Errorf("first launches: %w", err)
 	}
@@ -114,40 +117,52 @@ func checkSelf(m share.Mismatch) error {
 func (d *device) RunKernel(k share.Kernel, r share.Region) (share.Elapsed, error) {
 	at, n := vectors(r)
 	e := share.Elapsed{Bytes: int64(n) * 16, Launches: 1}
-	var work func() error
+	var w work
 	switch k {
 	case share.KernelRead:
-		work = func() error { return d.launch(d.quiet, kernels.Read, n, uint64(at), n, uint64(d.result)+sink) }
+		w = repeated(func() error { return d.launch(d.quiet, kernels.Read, n, uint64(at), n, uint64(d.result)+sink) })
 	case share.KernelWrite:
-		work = func() error { return d.launch(d.quiet, kernels.Write, n, uint64(at), n, writeValue) }
-	case share.KernelCopy, share.KernelMemcpy:
+		w = repeated(func() error { return d.launch(d.quiet, kernels.Write, n, uint64(at), n, writeValue) })
+	case share.KernelCopy, share.KernelCopyTo, share.KernelMemcpy, share.KernelMemcpyTo, share.KernelMemcpyBoth:
 		local, err := d.localBuffer(r.Bytes)
 		if err != nil {
 			return e, err
 		}
 		e.Traffic = 2 * e.Bytes
-		work = func() error { return d.launch(d.quiet, kernels.Copy, n, uint64(at), uint64(local), n) }
-		if k == share.KernelMemcpy {
-			work = func() error { return d.quiet.MemcpyDtoDAsync(local, cuda.DevicePtr(at), int64(n)*16, d.stream) }
-		}
+		w = d.copying(k, cuda.DevicePtr(at), local, n)
 	case share.KernelChase:
 		return d.chase(r)
 	default:
 		return e, fmt.Errorf("no kernel %q", k)
 	}
-	if n == 0 {
-		return share.Elapsed{}, nil
+	if n == 0 || n == 1 && k == share.KernelMemcpyBoth {
+		return share.Elapsed{}, nil // nothing to move, or nothing to halve
 	}
-	ns, launches, err := d.timed(e.Bytes, work)
+	ns, launches, err := d.timed(e.Bytes, w)
 	e.Nanoseconds, e.Launches = ns, launches
 	e.Bytes *= int64(launches)
 	e.Traffic *= int64(launches)
 	return e, err
 }
 
+// work queues something to be timed as often as it is told. What it queues has ended when the device's stream has.
+type work func(times int) error
+
+// repeated is the work of one launch.
+func repeated(launch func() error) work {
+	return func(times int) error {
+		for range times {
+			if err := launch(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // timed runs work behind a gate and adds up what the events say: cold, every launch by itself after the cache was
 // emptied; warm, all launches between one pair of events.
-func (d *device) timed(bytes int64, work func() error) (ns float64, launches int, err error) {
+func (d *device) timed(bytes int64, w work) (ns float64, launches int, err error) {
 	launches = int(min(max(1, sampleBytes/max(1, bytes)), maxBehindGate))
 	pairs := 1
 	if d.options.Cold {
@@ -158,7 +173,7 @@ func (d *device) timed(bytes int64, work func() error) (ns float64, launches int
 		return 0, 0, err
 	}
 	// Whatever goes wrong, the gate is opened: a stream that waits for it would hold everything up until its limit.
-	queued := d.queue(launches, pairs, work)
+	queued := d.queue(launches, pairs, w)
 	d.openGate()
 	if err := errors.Join(queued, d.sync()); err != nil {
 		return 0, 0, err
@@ -177,7 +192,7 @@ func (d *device) timed(bytes int64, work func() error) (ns float64, launches int
 }
 
 // queue puts the launches and their events into the stream.
-func (d *device) queue(launches, pairs int, work func() error) error {
+func (d *device) queue(launches, pairs int, w work) error {
 	for i := range pairs {
 		if d.options.Cold {
 			if err := d.evict(); err != nil {
@@ -187,10 +202,8 @@ func (d *device) queue(launches, pairs int, work func() error) error {
 		if err := d.quiet.EventRecord(d.events[2*i], d.stream); err != nil {
 			return err
 		}
-		for range launches / pairs {
-			if err := work(); err != nil {
-				return err
-			}
+		if err := w(launches / pairs); err != nil {
+			return err
 		}
 		if err := d.quiet.EventRecord(d.events[2*i+1], d.stream); err != nil {
 			return err
@@ -241,9 +254,9 @@ func (d *device) chase(r share.Region) (share.Elapsed, error) {
 	if err := d.closeGate(); err != nil {
 		return e, err
 	}
-	queued := d.queue(1, 1, func() error {
+	queued := d.queue(1, 1, repeated(func() error {
 		return d.launch(d.quiet, kernels.Chase, 1, uint64(r.Addr), chaseLoads, uint64(d.result)+sink)
-	})
+	}))
 	d.openGate()
 	if err := errors.Join(queued, d.sync()); err != nil {
 		return e, err

@@ -92,7 +92,7 @@ func (m machine) check(t *testing.T, exceptions ...cudatest.Exception) {
 
 func config() *bench.Config {
 	return &bench.Config{Pairs: []string{"0:0"}, Sizes: []int64{100_000}, Receivers: []string{share.ReceiverPolling}, Caches: []string{share.CacheWarm},
-		Kernels: share.Kernels(), Precision: 0.02, MinSamples: 3, MaxSamples: 3, MaxTime: 20 * time.Second,
+		Kernels: share.DefaultKernels(), Precision: 0.02, MinSamples: 3, MaxSamples: 3, MaxTime: 20 * time.Second,
 		CaseTimeout: 20 * time.Second, Repeats: 1, Seed: 7, Verify: true}
 }
 

@@ -34,6 +34,7 @@ func TestSweep(t *testing.T) {
 	c.Offset, c.Live = 1<<20+8, []int{2}
 	c.Caches = []string{share.CacheCold}
 	c.Transports = []string{"all"}
+	c.Kernels = share.Kernels()
 	c.MinSamples, c.MaxSamples = 2, 2
 	run, out := sweep(t, c)
 	if !onReal() && (out.Counts[share.StatusOK] == 0 || out.Counts[share.StatusFailed]+out.Counts[share.StatusCorrupt]+out.Counts[share.StatusTimeout] > 0) {
@@ -48,7 +49,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%v: %s: %s", x.Case, x.Status, x.Reason)
 		case share.StatusOK:
 			for _, name := range []string{"allocate", "export", "transfer", "map", "first_touch", "unmap", "release", share.Setup,
-				"kernel/read", "kernel/write", "kernel/copy", "kernel/memcpy", "kernel/chase"} {
+				"kernel/read", "kernel/write", "kernel/copy", "kernel/copy-to", "kernel/memcpy", "kernel/memcpy-to", "kernel/memcpy-both", "kernel/chase"} {
 				if !slices.ContainsFunc(x.Metrics, func(m results.Metric) bool { return m.Name == name && len(m.Samples) > 0 }) {
 					t.Errorf("%v: no samples of %s", x.Case, name)
 				}
@@ -76,11 +77,14 @@ func TestColdCacheMemory(t *testing.T) {
 		}
 		return *run.Cases[0].Before.FreeBytes
 	}
+	// What is free is read while the producer may have taken the first cycle's buffer or not.
+	const buffer = 2 << 20
+	near := func(a, b int64) bool { return max(a, b)-min(a, b) <= buffer }
 	warm := free(share.CacheWarm, share.KernelRead)
-	if none := free(share.CacheCold); none != warm {
+	if none := free(share.CacheCold); !near(none, warm) {
 		t.Errorf("without kernels %d bytes are free, with warm ones %d", none, warm)
 	}
-	if taken, want := warm-free(share.CacheCold, share.KernelRead), int64(kernels.EvictBytes(uint64(l2))); taken != want {
+	if taken, want := warm-free(share.CacheCold, share.KernelRead), int64(kernels.EvictBytes(uint64(l2))); !near(taken, want) {
 		t.Errorf("for cold kernels %d bytes are taken, want %d, in the consumer only", taken, want)
 	}
 }

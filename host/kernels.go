@@ -17,7 +17,7 @@ const maxPasses = 1 << 14
 const maxRounds = 16
 
 // Kernels lists what the CPU can run.
-func (d *device) Kernels() []share.Kernel { return share.Kernels() }
+func (d *device) Kernels() []share.Kernel { return share.DefaultKernels() }
 
 // RunKernel does one sample of work on the region. chase on a region of less than minChaseBytes has nothing to measure and
 // returns an empty Elapsed.

@@ -47,15 +47,24 @@ type Kernel string
 
 // The kernels.
 const (
-	KernelRead   Kernel = "read"   // load every byte once
-	KernelWrite  Kernel = "write"  // store every byte once
-	KernelCopy   Kernel = "copy"   // load from the shared buffer, store to local memory
-	KernelMemcpy Kernel = "memcpy" // copy engine, shared to local
-	KernelChase  Kernel = "chase"  // dependent loads: latency, in nanoseconds a load
+	KernelRead       Kernel = "read"        // load every byte once
+	KernelWrite      Kernel = "write"       // store every byte once
+	KernelCopy       Kernel = "copy"        // load from the shared buffer, store to local memory
+	KernelCopyTo     Kernel = "copy-to"     // load from local memory, store to the shared buffer
+	KernelMemcpy     Kernel = "memcpy"      // copy engine, shared to local
+	KernelMemcpyTo   Kernel = "memcpy-to"   // copy engine, local to shared
+	KernelMemcpyBoth Kernel = "memcpy-both" // copy engine, both at once: half the buffer each way
+	KernelChase      Kernel = "chase"       // dependent loads: latency, in nanoseconds a load
 )
 
 // Kernels lists all kernels in the order in which they run.
 func Kernels() []Kernel {
+	return []Kernel{KernelRead, KernelWrite, KernelCopy, KernelCopyTo, KernelMemcpy, KernelMemcpyTo, KernelMemcpyBoth, KernelChase}
+}
+
+// DefaultKernels lists the kernels that run when none is named, in the same order. Every device has them; the others are
+// for the link between two GPUs, and only GPUs have them.
+func DefaultKernels() []Kernel {
 	return []Kernel{KernelRead, KernelWrite, KernelCopy, KernelMemcpy, KernelChase}
 }
 
@@ -68,8 +77,14 @@ func (k Kernel) Summary() string {
 		return "store every byte of the shared buffer once; payload bandwidth"
 	case KernelCopy:
 		return "copy the shared buffer to the consumer's local memory with loads and stores; payload counted once"
+	case KernelCopyTo:
+		return "the same from local memory to the shared buffer (GPU only, run when named)"
 	case KernelMemcpy:
 		return "copy the shared buffer to the consumer's local memory with the copy engine (GPU) or memcpy; payload counted once"
+	case KernelMemcpyTo:
+		return "the same from local memory to the shared buffer (GPU only, run when named)"
+	case KernelMemcpyBoth:
+		return "copy engine both ways at once, half the buffer each; payload of both (GPU only, run when named)"
 	case KernelChase:
 		return "dependent loads over the shared buffer in random order; nanoseconds a load"
 	}

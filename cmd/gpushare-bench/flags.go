@@ -151,7 +151,7 @@ func (f *sweepFlags) register(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.Transports, "transport", nil, "how handles travel: scm-rights, pidfd, bytes, or all (default: the first that the path can use)")
 	fs.StringSliceVar(&f.Receivers, "receiver", nil, "how the consumer waits for the handle: polling or blocked (default: polling with two or more cores)")
 	fs.StringSliceVar(&f.Caches, "cache", []string{share.CacheCold}, "cache state before kernels: cold or warm")
-	fs.StringSliceVar(&f.kernels, "kernel", nil, "work on the shared buffer: read, write, copy, memcpy, chase, or none (default: all that the device has)")
+	fs.StringSliceVar(&f.kernels, "kernel", nil, "work on the shared buffer: read, write, copy, memcpy, chase (these by default), on GPUs also copy-to, memcpy-to, memcpy-both (see list), or none")
 	fs.IntVar(&f.Threads, "threads", 0, "CPU threads of host kernels (default: all cores of the local NUMA node)")
 	fs.Var(&sizeValue{&f.Offset}, "offset", "share a range that starts this far inside each allocation")
 	fs.Var(&intsValue{&f.Live}, "live", "keep this many other buffers mapped while measuring; a list sweeps it")
@@ -195,7 +195,7 @@ func (f *sweepFlags) complete(backend string, cores int) error {
 		}
 	}
 	if len(f.kernels) == 0 {
-		f.Kernels = share.Kernels()
+		f.Kernels = share.DefaultKernels()
 	} else if !slices.Equal(f.kernels, []string{"none"}) {
 		f.Kernels = nil
 		for _, k := range f.kernels {
@@ -205,7 +205,17 @@ func (f *sweepFlags) complete(backend string, cores int) error {
 	if !f.seedSet {
 		f.Seed = uint64(time.Now().UnixNano())
 	}
-	return f.Validate()
+	return errors.Join(f.Validate(), checkKernels(backend, f.Kernels))
+}
+
+// checkKernels refuses kernels that no device of the backend has.
+func checkKernels(backend string, kernels []share.Kernel) error {
+	for _, k := range kernels {
+		if backend == "host" && slices.Contains(share.Kernels(), k) && !slices.Contains(share.DefaultKernels(), k) {
+			return bench.Usagef("--kernel %s: only GPUs have it, and the backend is host", k)
+		}
+	}
+	return nil
 }
 
 // checkAll refuses what can be seen to be wrong before anything is started.
