@@ -41,8 +41,8 @@ func onReal() bool { return realMachine() != "" && os.Getenv(gpu.LibraryVariable
 // realMachine names the profile of the machine that the tests run on.
 func realMachine() string { return os.Getenv(sharetest.MachineVariable) }
 
-// realDevices are the first two GPUs of the machine that the tests run on, or the only one twice.
-func realDevices(t *testing.T) (producer, consumer string) {
+// realDevices are the GPUs of the machine that the tests run on, in the driver's order.
+func realDevices(t *testing.T) []string {
 	t.Helper()
 	l := &bench.Launcher{Exe: "/proc/self/exe", Args: []string{"worker"}}
 	defer l.Close()
@@ -50,7 +50,11 @@ func realDevices(t *testing.T) (producer, consumer string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inv.Devices[0].ID, inv.Devices[min(1, len(inv.Devices)-1)].ID
+	var ids []string
+	for _, d := range inv.Devices {
+		ids = append(ids, d.ID)
+	}
+	return ids
 }
 
 // needEmulated skips tests that inject what no real machine does when asked.
