@@ -180,7 +180,7 @@ size_t vmm_round(size_t size)
 
 // --- kernels ---------------------------------------------------------------
 
-static CUfunction fill_kernel, verify_kernel, read_kernel;
+static CUfunction fill_kernel, verify_kernel, read_kernel, gate_kernel;
 static CUdeviceptr result; // of verify: mismatching words, index of the first and of the last; 512: what read sums up
 
 void load_kernels(const char *path)
@@ -197,7 +197,33 @@ void load_kernels(const char *path)
     CHECKED(cuModuleGetFunction, &fill_kernel, module, "fill");
     CHECKED(cuModuleGetFunction, &verify_kernel, module, "verify");
     CHECKED(cuModuleGetFunction, &read_kernel, module, "read");
+    CHECKED(cuModuleGetFunction, &gate_kernel, module, "gate");
     CHECKED(cuMemAlloc, &result, 4096);
+}
+
+static volatile uint32_t *gate; // 0: the flag that the kernel waits for; 16: where it says that it has given up
+
+void close_gate(CUstream s)
+{
+    CUdeviceptr flag, expired;
+    uint64_t limit_ns = 2000000000;
+    if (gate == NULL)
+        CHECKED(cuMemHostAlloc, (void **)&gate, 4096, CU_MEMHOSTALLOC_DEVICEMAP);
+    CHECKED(cuMemHostGetDevicePointer, &flag, (void *)gate, 0);
+    expired = flag + 64;
+    gate[0] = gate[16] = 0;
+    void *arguments[] = {&flag, &limit_ns, &expired};
+    CHECKED(cuLaunchKernel, gate_kernel, 1, 1, 1, 1, 1, 1, 0, s, arguments, NULL);
+}
+
+void open_gate(CUstream s)
+{
+    __atomic_store_n(&gate[0], 1, __ATOMIC_SEQ_CST);
+    CHECKED(cuStreamSynchronize, s);
+    if (gate[16] != 0) {
+        fprintf(stderr, "the work was not queued within the gate's 2 seconds\n");
+        exit(1);
+    }
 }
 
 // launch starts a kernel with 256 threads a block, each thread on per_thread items.
@@ -248,6 +274,28 @@ void verify(CUdeviceptr p, size_t size, uint64_t seed, CUdeviceptr local)
         CHECKED(cuMemcpyDtoHAsync, &witness, p + 8 * (i * (words - 1) / 3), sizeof witness, stream);
         CHECKED(cuStreamSynchronize, stream);
     }
+}
+
+// --- the command line and statistics -----------------------------------------
+
+int parse_sizes(char *list, size_t *sizes, int most)
+{
+    int n = 0;
+    for (char *s = strtok(list, ","); s != NULL; s = strtok(NULL, ",")) {
+        char *end;
+        size_t size = strtoull(s, &end, 10);
+        const char *units = "KMG", *unit = *end == '\0' ? NULL : strchr(units, *end);
+        if (unit != NULL) {
+            size <<= 10 * (unit - units + 1);
+            end += strcmp(end + 1, "iB") == 0 ? 3 : 1;
+        }
+        if (size == 0 || *end != '\0' || n == most) {
+            fprintf(stderr, "size %s: want bytes or KiB, MiB, GiB, at most %d of them, such as 2MiB,1GiB\n", s, most);
+            exit(2);
+        }
+        sizes[n++] = size;
+    }
+    return n;
 }
 
 static int compare(const void *a, const void *b)

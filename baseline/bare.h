@@ -1,5 +1,6 @@
-// What sharing.c and export.c have in common: the clock, timed driver calls,
-// the socket that carries a handle, and the set-up of a process.
+// What sharing.c, export.c and peer.c have in common: the clock, timed driver
+// calls, the socket that carries a handle, the set-up of a process, the gate, and
+// sizes on the command line.
 #ifndef BARE_H
 #define BARE_H
 
@@ -85,7 +86,16 @@ void fill(CUdeviceptr p, size_t size, uint64_t seed);
 void touch(CUdeviceptr p, size_t size);
 void verify(CUdeviceptr p, size_t size, uint64_t seed, CUdeviceptr local); // ends the process on a mismatch
 
-// --- statistics ------------------------------------------------------------
+// The gate needs load_kernels: what is queued behind it begins when it is opened.
+// It gives up after 2 seconds, which ends the process.
+void close_gate(CUstream s); // of the context in which the kernels were loaded
+void open_gate(CUstream s);  // and waits for the stream
+
+// --- the command line and statistics ------------------------------------------------------------
+
+// Reads "2MiB,64M,1GiB" or bytes and returns how many, at most most; ends the
+// process when it is something else.
+int parse_sizes(char *list, size_t *sizes, int most);
 
 // Sorts v and prints ",n,median,p5,p95" and the end of the line. Quantiles
 // between two samples are interpolated.

@@ -472,26 +472,6 @@ static bool measure(const struct path *path)
     return ok;
 }
 
-// parse_sizes reads "2MiB,64M,1GiB" or bytes.
-static void parse_sizes(char *list)
-{
-    options.sizes_n = 0;
-    for (char *s = strtok(list, ","); s != NULL; s = strtok(NULL, ",")) {
-        char *end;
-        size_t n = strtoull(s, &end, 10);
-        const char *units = "KMG", *unit = *end == '\0' ? NULL : strchr(units, *end);
-        if (unit != NULL) {
-            n <<= 10 * (unit - units + 1);
-            end += strcmp(end + 1, "iB") == 0 ? 3 : 1;
-        }
-        if (n == 0 || *end != '\0' || options.sizes_n == MAX_SIZES) {
-            fprintf(stderr, "size %s: want bytes or KiB, MiB, GiB, at most %d of them, such as 2MiB,1GiB\n", s, MAX_SIZES);
-            exit(2);
-        }
-        options.sizes[options.sizes_n++] = n;
-    }
-}
-
 // listed reports whether a comma-separated list has a word.
 static bool listed(const char *list, const char *word)
 {
@@ -527,7 +507,7 @@ int main(int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "n:s:p:r:c:k:", names, NULL)) != -1;) {
         switch (c) {
         case 'n': options.cycles = atoi(optarg); break;
-        case 's': parse_sizes(optarg); break;
+        case 's': options.sizes_n = parse_sizes(optarg, options.sizes, MAX_SIZES); break;
         case 'p': wanted = optarg; break;
         case 'r':
             options.polling = listed(optarg, "polling");
