@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gpushare-bench/results"
 	"gpushare-bench/share"
@@ -136,56 +135,6 @@ func pathOrder(path string) int {
 
 // Baseline is the path without sharing that the others are compared with.
 const Baseline = "staged"
-
-// nameWays labels ways by path and allocator, and by whatever else differs among ways of the same path and allocator.
-func nameWays(ways []*Way) {
-	short := func(c share.Case) string {
-		if c.Path == c.Allocator {
-			return c.Path
-		}
-		return c.Path + " " + c.Allocator
-	}
-	differs := func(f func(share.Case) string) bool {
-		return slices.ContainsFunc(ways, func(w *Way) bool { return f(w.Case) != f(ways[0].Case) })
-	}
-	details := []func(share.Case) string{
-		func(c share.Case) string { return c.Transport },
-		func(c share.Case) string { return c.Receiver },
-		func(c share.Case) string { return c.Cache },
-		func(c share.Case) string { return prefixed("+", c.Offset, share.FormatSize(c.Offset)) },
-		func(c share.Case) string { return prefixed("live ", int64(c.Live), fmt.Sprint(c.Live)) },
-		func(c share.Case) string { return c.Variant },
-	}
-	count := make(map[string]int)
-	for _, w := range ways {
-		w.Label = short(w.Case)
-		if strings.TrimSpace(plain(w.Label)) == "" {
-			w.Label = "(no name)"
-		}
-		count[w.Label]++
-	}
-	for _, w := range ways {
-		if count[w.Label] == 1 {
-			continue
-		}
-		var parts []string
-		for _, f := range details {
-			if text := f(w.Case); text != "" && differs(f) {
-				parts = append(parts, text)
-			}
-		}
-		if len(parts) > 0 {
-			w.Label += " (" + strings.Join(parts, ", ") + ")"
-		}
-	}
-}
-
-func prefixed(prefix string, n int64, text string) string {
-	if n == 0 {
-		return ""
-	}
-	return prefix + text
-}
 
 func linkName(class string) string {
 	if class == "same" {

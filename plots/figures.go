@@ -44,17 +44,19 @@ func Figures(run *results.Run) []Figure {
 	return append(all, d.matrices()...)
 }
 
-// matrices are those of setup and of the read kernel, of the way that was measured between most pairs.
+// matrices are those of setup and of the kernels, each of the way that was measured between most pairs.
 func (d *Data) matrices() []Figure {
 	if len(d.Views) < 2 {
 		return nil
 	}
 	var all []Figure
-	for _, metric := range []string{share.Setup, KernelMetric(share.KernelRead)} {
-		for _, way := range d.MatrixWays(metric)[:min(1, len(d.MatrixWays(metric)))] {
-			if f, err := d.MatrixFigure(d.Matrix(way, d.MatrixSize(way, metric), metric)); err == nil {
-				all = append(all, f)
-			}
+	for _, metric := range MatrixMetrics() {
+		ways := d.MatrixWays(metric)
+		if len(ways) == 0 {
+			continue
+		}
+		if f, err := d.MatrixFigure(d.Matrix(ways[0], d.MatrixSize(ways[0], metric), metric)); err == nil {
+			all = append(all, f)
 		}
 	}
 	return all

@@ -107,28 +107,7 @@ func (c *chart) describe() string {
 }
 
 // subtitle says which machine, which pair, and the settings that all ways of the view share.
-func (d *Data) subtitle(v *View) string {
-	s := d.machine() + "; " + v.Name
-	for _, f := range []struct {
-		text string
-		of   func(share.Case) string
-	}{
-		{"%s", func(c share.Case) string { return c.Transport }},
-		{"%s receiver", func(c share.Case) string { return c.Receiver }},
-		{"%s cache", func(c share.Case) string { return c.Cache }},
-	} {
-		value := f.of(v.Ways[0].Case)
-		for _, w := range v.Ways {
-			if f.of(w.Case) != value {
-				value = ""
-			}
-		}
-		if value != "" {
-			s += ", " + fmt.Sprintf(f.text, value)
-		}
-	}
-	return s
-}
+func (d *Data) subtitle(v *View) string { return d.machine() + "; " + v.Heading() }
 
 // Phases shows all phases beside each other on one scale.
 func (d *Data) Phases(v *View) (Figure, error) {

@@ -19,11 +19,11 @@ import (
 type Matrix struct {
 	Metric, Unit string
 	Way          string // label
+	Settings     string // what the way's cases have beside path and allocator
 	Size         int64
 	Devices      []string       // names, of rows and columns
 	Cells        [][]MatrixCell // [producer][consumer]
 	Reasons      []string       // why cells are missing; cells refer to them by number, from 1
-	Key          share.Case     // of the way, without devices and size
 }
 
 // MatrixCell is a value, or a reason why there is none.
@@ -31,6 +31,7 @@ type MatrixCell struct {
 	Row    *results.Row // nil: not measured
 	Shade  float64      // 0 to 1 over the logarithms of the values
 	Reason int          // number of the reason, from 1
+	Status share.Status // of the case that was not measured; "" if there is none
 }
 
 // MatrixWay is a way that was tried between several pairs.
@@ -45,11 +46,18 @@ func keyOf(c share.Case) share.Case {
 	return c
 }
 
-// MatrixWays lists the ways with the metric, those measured between most pairs first.
+// MatrixMetrics lists the metrics that have matrices: setup and the kernels that move bytes.
+func MatrixMetrics() []string { return append([]string{share.Setup}, BandwidthMetrics()...) }
+
+// MatrixWays lists the ways with the metric, those measured between most pairs first. The baseline, which works between any
+// two devices, is last, and has no kernels here: they run on a copy in the consumer's own memory.
 func (d *Data) MatrixWays(metric string) []MatrixWay {
 	var ways []MatrixWay
 	for _, v := range d.Views {
 		for _, w := range v.Ways {
+			if w.Case.Path == Baseline && metric != share.Setup {
+				continue
+			}
 			if !slices.ContainsFunc(w.sizes, func(size int64) bool { return w.Row(size, metric) != nil }) {
 				continue
 			}
@@ -61,15 +69,21 @@ func (d *Data) MatrixWays(metric string) []MatrixWay {
 			ways[i].Pairs++
 		}
 	}
+	last := func(m MatrixWay) int {
+		if m.Key.Path == Baseline {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(ways, func(a, b MatrixWay) int {
-		return cmp.Or(b.Pairs-a.Pairs, pathOrder(a.Key.Path)-pathOrder(b.Key.Path))
+		return cmp.Or(last(a)-last(b), b.Pairs-a.Pairs, pathOrder(a.Key.Path)-pathOrder(b.Key.Path))
 	})
 	return ways
 }
 
 // Matrix collects a metric of a way at a size. Only devices that are an end of any pair have a row and a column.
 func (d *Data) Matrix(way MatrixWay, size int64, metric string) Matrix {
-	m := Matrix{Metric: metric, Way: way.Label, Size: size, Key: way.Key}
+	m := Matrix{Metric: metric, Way: way.Label, Settings: settingsOf([]*Way{{Case: way.Key}}), Size: size}
 	var ids []string
 	for _, v := range d.Views {
 		for _, id := range []string{v.Producer, v.Consumer} {
@@ -80,22 +94,23 @@ func (d *Data) Matrix(way MatrixWay, size int64, metric string) Matrix {
 	}
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(d.order(a), d.order(b)), cmp.Compare(a, b)) })
 	low, high := math.Inf(1), 0.0
+	number := make(map[string]int) // of reasons, by their kind
 	for _, p := range ids {
 		m.Devices = append(m.Devices, d.DeviceName(p))
 		var line []MatrixCell
 		for _, c := range ids {
-			row, reason := d.find(way.Key, p, c, size, metric)
-			cell := MatrixCell{Row: row}
+			row, status, reason := d.find(way.Key, p, c, size, metric)
+			cell := MatrixCell{Row: row, Status: status}
 			if row != nil {
 				m.Unit = row.Unit
 				low, high = min(low, row.Stats.Median), max(high, row.Stats.Median)
 			} else {
-				if i := slices.Index(m.Reasons, reason); i >= 0 {
-					cell.Reason = i + 1
-				} else {
+				kind := ReasonKind(reason)
+				if number[kind] == 0 {
 					m.Reasons = append(m.Reasons, reason)
-					cell.Reason = len(m.Reasons)
+					number[kind] = len(m.Reasons)
 				}
+				cell.Reason = number[kind]
 			}
 			line = append(line, cell)
 		}
@@ -111,7 +126,8 @@ func (d *Data) Matrix(way MatrixWay, size int64, metric string) Matrix {
 	return m
 }
 
-func (d *Data) find(key share.Case, producer, consumer string, size int64, metric string) (*results.Row, string) {
+// find returns the row of a way between two devices, or how its case ended and why there is none.
+func (d *Data) find(key share.Case, producer, consumer string, size int64, metric string) (*results.Row, share.Status, string) {
 	for _, v := range d.Views {
 		if v.Producer != producer || v.Consumer != consumer {
 			continue
@@ -123,18 +139,18 @@ func (d *Data) find(key share.Case, producer, consumer string, size int64, metri
 			status, reason := w.Status(size)
 			switch r := w.Row(size, metric); {
 			case r != nil:
-				return r, ""
+				return r, status, ""
 			case status == "":
-				return nil, "not measured at this size"
+				return nil, "", "not measured at this size"
 			case status == share.StatusOK:
-				return nil, "this metric was not measured"
+				return nil, status, "this metric was not measured"
 			default:
-				return nil, strings.TrimSuffix(fmt.Sprintf("%s: %s", status, reason), ": ")
+				return nil, status, strings.TrimSuffix(fmt.Sprintf("%s: %s", status, reason), ": ")
 			}
 		}
-		return nil, "this way was not tried between these devices"
+		return nil, "", "this way was not tried between these devices"
 	}
-	return nil, "this pair was not measured"
+	return nil, "", "this pair was not measured"
 }
 
 // Measured counts the cells with a value.
@@ -157,14 +173,14 @@ const fullContrast = math.Ln2
 // Shades of the matrix, from light to dark: one hue, so that it prints and survives any colour vision.
 var lightest, darkest = rgb(0xE8F1FA), rgb(0x08306B)
 
-// ShadeColor is the colour of a cell and the one of text on it.
+// ShadeColor is the colour of a cell and the one of text on it, of black and white the one that stands out more.
 func ShadeColor(shade float64) (background, text color.NRGBA) {
-	mix := func(a, b uint8) uint8 { return uint8(float64(a) + (float64(b)-float64(a))*shade) }
-	background = color.NRGBA{mix(lightest.R, darkest.R), mix(lightest.G, darkest.G), mix(lightest.B, darkest.B), 255}
-	if shade > 0.45 {
-		return background, rgb(0xFFFFFF)
+	background = mix(lightest, darkest, shade)
+	text = rgb(0xFFFFFF)
+	if contrast(background, nearBlack) > contrast(background, text) {
+		text = nearBlack
 	}
-	return background, rgb(0x0B1B2B)
+	return background, text
 }
 
 // MatrixFigure draws a matrix.
@@ -172,7 +188,7 @@ func (d *Data) MatrixFigure(m Matrix) (Figure, error) {
 	f := Figure{
 		Name:     "matrix-" + fileName(m.Metric),
 		Title:    capital(axisTitle(m.Metric, m.Unit)) + " between all pairs: rows produce, columns consume",
-		Subtitle: fmt.Sprintf("%s, sharing %s; %s; %s", m.Way, share.FormatSize(m.Size), d.machine(), caseSettings(m.Key)), Emulated: d.Run.Header.Emulated, Width: figureWidth,
+		Subtitle: fmt.Sprintf("%s, sharing %s; %s; %s", m.Way, share.FormatSize(m.Size), d.machine(), m.Settings), Emulated: d.Run.Header.Emulated, Width: figureWidth,
 		Notes: []string{"Medians; darker is more. The diagonal is two processes on one device."},
 	}
 	if m.Measured() == 0 {
@@ -192,10 +208,6 @@ func (d *Data) MatrixFigure(m Matrix) (Figure, error) {
 	f.Alt = fmt.Sprintf("%s. %d of %d pairs have a value.", f.Title, m.Measured(), len(m.Devices)*len(m.Devices))
 	f.body = func(dc draw.Canvas) { m.draw(dc, side, height) }
 	return f, nil
-}
-
-func caseSettings(c share.Case) string {
-	return fmt.Sprintf("%s, %s receiver, %s cache", c.Transport, c.Receiver, c.Cache)
 }
 
 func (m *Matrix) draw(dc draw.Canvas, side, height vg.Length) {

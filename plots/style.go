@@ -22,6 +22,9 @@ var (
 	alarm = rgb(0xB3261E) // what must not be overlooked
 )
 
+// darkPaper is the background of a page on dark: its --paper.
+var darkPaper = rgb(0x14171C)
+
 func rgb(v uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 255}
 }
@@ -32,21 +35,22 @@ func faded(c color.NRGBA, alpha uint8) color.NRGBA {
 }
 
 // pathColors are M. Okabe and K. Ito's colours ("Color Universal Design", 2008), which people with any kind of colour
-// vision tell apart. The baseline is grey, and yellow, too faint for lines on white, is only in rest, darkened.
+// vision tell apart; orange and sky blue, too faint for lines on white, are darkened. The baseline is grey. All of them,
+// and all shades of them, stand out from light and dark paper ([leastContrast]).
 var pathColors = map[string]color.NRGBA{
 	"dma-buf":      rgb(0x0072B2), // blue
-	"dma-buf-pcie": rgb(0x6A4FB3), // violet
+	"dma-buf-pcie": rgb(0x6F55B6), // violet
 	"cumemmap":     rgb(0xD55E00), // vermilion
 	"cuda-ipc":     rgb(0x009E73), // bluish green
-	"opaque-fd":    rgb(0xE69F00), // orange
+	"opaque-fd":    rgb(0xC58800), // orange
 	"mempool":      rgb(0xCC79A7), // reddish purple
-	"fabric":       rgb(0x56B4E9), // sky blue
+	"fabric":       rgb(0x4A9BC8), // sky blue
 	"memfd":        rgb(0x8C564B), // brown: the host's own path
 	"staged":       rgb(0x808890), // grey: the baseline
 }
 
 // rest are the colours of paths without one of their own, chosen by their names.
-var rest = []color.NRGBA{rgb(0xA99A00), rgb(0x3C7A1E), rgb(0x00808C)}
+var rest = []color.NRGBA{rgb(0xA39400), rgb(0x3C7A1E), rgb(0x00808C)}
 
 // PathColor is the colour of a path in all pictures.
 func PathColor(path string) color.NRGBA {
@@ -128,16 +132,14 @@ type style struct {
 var shades = map[string]float64{"pinned": -0.4, "async": 0.3, "vmm-rdma": -0.4, "vmm-host": 0.4, "managed": -0.2, "memfd-huge": 0.45,
 	"dma-heap": -0.4, "drm-dumb": 0.4}
 
-// WayColor is the colour of a way of sharing in all pictures: its path's, lightened or darkened for its allocator.
+// WayColor is the colour of a way of sharing in all pictures: its path's, lightened or darkened for its allocator as far as
+// it can still be seen on any page.
 func WayColor(c share.Case) color.NRGBA {
 	base, shade := PathColor(c.Path), shades[c.Allocator]
-	mix := func(v uint8) uint8 {
-		if shade < 0 {
-			return uint8(float64(v) * (1 + shade))
-		}
-		return uint8(float64(v) + (255-float64(v))*shade)
+	if shade < 0 {
+		return bounded(mix(base, nearBlack, -shade))
 	}
-	return color.NRGBA{mix(base.R), mix(base.G), mix(base.B), 255}
+	return bounded(mix(base, rgb(0xFFFFFF), shade))
 }
 
 func styleOf(c share.Case) style { return style{WayColor(c), allocatorMark(c.Allocator)} }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gpushare-bench/results"
 	"gpushare-bench/share"
@@ -56,11 +57,10 @@ func (r *pageRun) environment(run *results.Run) {
 	s := h.Settings
 	add(&r.Method, "version", h.Tool+" "+h.Version)
 	add(&r.Method, "backend", h.Backend+because(h.BackendWhy))
-	processes := "a producer and a consumer, always two processes"
-	if h.Repeats > 1 {
-		processes += fmt.Sprintf("; the whole plan in %d fresh pairs of them", h.Repeats)
+	add(&r.Method, "processes", processes(run))
+	if hasVariant(run, exportedBefore) {
+		add(&r.Method, "export", "each buffer was exported once before, untimed (--exported-before): the times are of a second export")
 	}
-	add(&r.Method, "processes", processes)
 	add(&r.Method, "stopping rule", fmt.Sprintf("until the 95 %% interval of the median is within ±%.3g %%, with %d to %d samples and at most %s a case", 100*s.Precision,
 		s.MinSamples, s.MaxSamples, results.FormatQuantity(float64(s.MaxTimeNs), results.Nanoseconds)))
 	add(&r.Method, "timing", fmt.Sprintf("each call between two readings of CLOCK_MONOTONIC beside it; an empty call reads %.3g ns (median of %d), which is not subtracted",
@@ -75,6 +75,29 @@ func (r *pageRun) environment(run *results.Run) {
 		add(&r.Method, "host kernels", plural(s.Threads, "thread"))
 	}
 	add(&r.Method, "seed", fmt.Sprint(h.Seed))
+}
+
+// Parts of a case's variant.
+const (
+	sameProcess    = "same-process"
+	exportedBefore = "exported-before"
+)
+
+// hasVariant reports whether any case has the part in its variant.
+func hasVariant(run *results.Run, part string) bool {
+	return slices.ContainsFunc(run.Cases, func(c results.CaseResult) bool { return slices.Contains(strings.Split(c.Case.Variant, ";"), part) })
+}
+
+// processes says where producer and consumer ran.
+func processes(run *results.Run) string {
+	s, of := "a producer and a consumer, always two processes", "pairs of them"
+	if hasVariant(run, sameProcess) {
+		s, of = "producer and consumer in ONE process (--same-process): what two processes cost is not in the figures", "processes"
+	}
+	if run.Header.Repeats > 1 {
+		s += fmt.Sprintf("; the whole plan in %d fresh %s", run.Header.Repeats, of)
+	}
+	return s
 }
 
 func because(why string) string {

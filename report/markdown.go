@@ -27,7 +27,7 @@ func Markdown(w io.Writer, run *results.Run) error {
 	}
 	views := d.Representatives()
 	for _, v := range views[:min(len(views), mostViews)] {
-		fmt.Fprintf(&b, "**%s**\n\n", markup(v.Name+settingsOf(v)))
+		fmt.Fprintf(&b, "**%s**\n\n", markup(v.Heading()))
 		sizes := v.MeasuredSizes()
 		if len(sizes) == 0 {
 			b.WriteString("Nothing could be measured.\n\n")

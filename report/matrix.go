@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"html/template"
 
@@ -37,7 +38,7 @@ func (r *pageRun) matrices(d *plots.Data) {
 	if len(d.Views) < 2 {
 		return
 	}
-	for _, metric := range []string{share.Setup, plots.KernelMetric(share.KernelRead), plots.KernelMetric(share.KernelWrite), plots.KernelMetric(share.KernelCopy)} {
+	for _, metric := range plots.MatrixMetrics() {
 		ways := d.MatrixWays(metric)
 		if len(ways) == 0 {
 			continue
@@ -57,7 +58,8 @@ func (r *pageRun) matrices(d *plots.Data) {
 }
 
 func newMatrix(m plots.Matrix) *matrix {
-	x := &matrix{Caption: fmt.Sprintf("%s, %s, sharing %s: rows produce, columns consume. Medians; darker is more.", plots.MetricTitle(m.Metric), clean(m.Way), share.FormatSize(m.Size))}
+	x := &matrix{Caption: fmt.Sprintf("%s, %s, sharing %s; %s: rows produce, columns consume. Medians; darker is more.", plots.MetricTitle(m.Metric), clean(m.Way),
+		share.FormatSize(m.Size), clean(m.Settings))}
 	for _, name := range m.Devices {
 		x.Devices = append(x.Devices, clean(name))
 	}
@@ -81,4 +83,70 @@ func newMatrix(m plots.Matrix) *matrix {
 		x.Lines = append(x.Lines, l)
 	}
 	return x
+}
+
+// matrixTable is a matrix as text: rows produce, columns consume. Its title says what it shows, and in which unit.
+func matrixTable(m plots.Matrix) (t *table, title string) {
+	var all []float64
+	untried, declined := false, false
+	for _, line := range m.Cells {
+		for _, c := range line {
+			switch {
+			case c.Row != nil:
+				all = append(all, c.Row.Stats.Median)
+			case c.Status == "":
+				untried = true
+			default:
+				declined = true
+			}
+		}
+	}
+	s := scaleFor(all, m.Unit)
+	t = &table{head: []string{"producer"}}
+	for _, name := range m.Devices {
+		t.head = append(t.head, clean(name))
+	}
+	for i, line := range m.Cells {
+		row := []string{clean(m.Devices[i])}
+		for _, c := range line {
+			if c.Row != nil {
+				row = append(row, s.format(c.Row.Stats.Median))
+			} else {
+				row = append(row, statusWord(c.Status))
+			}
+		}
+		t.rows = append(t.rows, row)
+	}
+	title = fmt.Sprintf("%s between all pairs, rows produce, columns consume: %s, sharing %s, %s; medians in %s", plots.MetricTitle(m.Metric), clean(m.Way),
+		share.FormatSize(m.Size), clean(m.Settings), s.unit)
+	switch {
+	case declined && untried:
+		title += "; words: why there is none, see below; –: not measured"
+	case declined:
+		title += "; words: why there is none, see below"
+	case untried:
+		title += "; –: not measured"
+	}
+	return t, title
+}
+
+// writeMatrices writes setup and the bandwidths of the read kernel and of the copy engine between all pairs, if there is more
+// than one, each for the way that was measured between most pairs.
+func writeMatrices(b *bytes.Buffer, d *plots.Data, o TableOptions) error {
+	if len(d.Views) < 2 {
+		return nil
+	}
+	for _, metric := range []string{share.Setup, plots.KernelMetric(share.KernelRead), plots.KernelMetric(share.KernelMemcpy)} {
+		ways := d.MatrixWays(metric)
+		if len(ways) == 0 {
+			continue
+		}
+		t, title := matrixTable(d.Matrix(ways[0], d.MatrixSize(ways[0], metric), metric))
+		b.WriteByte('\n')
+		paragraph(b, o, title)
+		if err := t.write(b, o); err != nil {
+			return err
+		}
+	}
+	return nil
 }

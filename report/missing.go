@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,12 +26,6 @@ type missing struct {
 var statusOrder = []share.Status{share.StatusCorrupt, share.StatusFailed, share.StatusTimeout, share.StatusInterrupted, share.StatusPartial,
 	share.StatusUnsupported}
 
-// particulars are the parts of a reason that differ from case to case: sizes, addresses, descriptors, counts.
-var particulars = regexp.MustCompile(`0x[0-9a-f]+|[0-9.]+ (B|KiB|MiB|GiB|TiB)\b|\bfd [0-9]+|[0-9]+ needed`)
-
-// kindOf is a reason without its particulars: cases with one kind of reason are told together, in the words of the first.
-func kindOf(reason string) string { return particulars.ReplaceAllString(reason, "#") }
-
 // notMeasured groups the cases that are not ok by status and kind of reason.
 func notMeasured(d *plots.Data) []missing {
 	type key struct {
@@ -54,7 +47,7 @@ func notMeasured(d *plots.Data) []missing {
 				if status == share.StatusOK {
 					continue
 				}
-				k := key{status, kindOf(reason)}
+				k := key{status, plots.ReasonKind(reason)}
 				g := groups[k]
 				if g == nil {
 					g = &group{missing: missing{Status: status, Reason: reason}, pairs: make(map[[2]string]bool), low: size, high: size,

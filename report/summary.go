@@ -43,7 +43,10 @@ func Summary(w io.Writer, run *results.Run, o TableOptions) error {
 	}
 	if n := len(d.Views) - min(len(views), mostViews); n > 0 {
 		b.WriteByte('\n')
-		paragraph(&b, o, fmt.Sprintf("%s more: the matrices of the report and summary.csv have all %d.", plural(n, "pair"), len(d.Views)))
+		paragraph(&b, o, fmt.Sprintf("%s more, without tables of their own: the matrices have all %d, and summary.csv all figures.", plural(n, "pair"), len(d.Views)))
+	}
+	if err := writeMatrices(&b, d, o); err != nil {
+		return err
 	}
 	writeMissing(&b, notMeasured(d), o)
 	writeFindings(&b, findings(run), o)
@@ -67,7 +70,7 @@ func outcome(run *results.Run) []string {
 }
 
 func viewTables(b *bytes.Buffer, d *plots.Data, v *plots.View, o TableOptions) error {
-	fmt.Fprintf(b, "\n%s\n", o.style(bold, short(v.Name+settingsOf(v), o.width())))
+	fmt.Fprintf(b, "\n%s\n", o.style(bold, short(v.Heading(), o.width())))
 	sizes := v.MeasuredSizes()
 	if len(sizes) == 0 {
 		b.WriteString("Nothing could be measured.\n")
@@ -105,26 +108,6 @@ func viewTables(b *bytes.Buffer, d *plots.Data, v *plots.View, o TableOptions) e
 		return t.write(b, o)
 	}
 	return nil
-}
-
-// settingsOf names the settings that all ways of a view have in common.
-func settingsOf(v *plots.View) string {
-	first := v.Ways[0].Case
-	s := ""
-	for _, f := range []struct {
-		format string
-		of     func(share.Case) string
-	}{
-		{", %s", func(c share.Case) string { return c.Transport }},
-		{", %s receiver", func(c share.Case) string { return c.Receiver }},
-		{", %s cache", func(c share.Case) string { return c.Cache }},
-	} {
-		same := !slices.ContainsFunc(v.Ways, func(w *plots.Way) bool { return f.of(w.Case) != f.of(first) })
-		if value := f.of(first); same && value != "" {
-			s += fmt.Sprintf(f.format, value)
-		}
-	}
-	return s
 }
 
 // setupTable has sizes across, as many as fit, the smallest and the largest among them.
@@ -207,14 +190,19 @@ func cellText(w *plots.Way, size int64, metric string, value func(*results.Row) 
 		}
 		return text
 	}
-	switch status, _ := w.Status(size); status {
+	status, _ := w.Status(size)
+	return statusWord(status)
+}
+
+// statusWord says in one word why there is no value.
+func statusWord(status share.Status) string {
+	switch status {
 	case "", share.StatusOK:
 		return "–"
 	case share.StatusUnsupported:
 		return "unsupp."
-	default:
-		return string(status)
 	}
+	return string(status)
 }
 
 // named starts a table of the ways that pass.

@@ -112,7 +112,7 @@ func numbers(widths []int) int {
 // block renders the names and the columns from … to.
 func (t *table) block(w io.Writer, o TableOptions, from, to, names int) error {
 	pick := func(row []string) []string {
-		return append([]string{short(row[0], names)}, row[from:to]...)
+		return append([]string{shortName(row[0], names)}, row[from:to]...)
 	}
 	align := []tw.Align{tw.AlignLeft}
 	for i := from; i < to; i++ {

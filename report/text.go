@@ -42,6 +42,25 @@ func short(s string, columns int) string {
 	return strings.TrimRight(b.String(), " ") + "…"
 }
 
+// shortName cuts the name of a row. One that ends in parentheses is cut in its middle: what is in them tells it from rows
+// of the same path and allocator.
+func shortName(s string, columns int) string {
+	s = clean(s)
+	if twwidth.Width(s) <= columns || !strings.HasSuffix(s, ")") {
+		return short(s, columns)
+	}
+	runes := []rune(s)
+	from, used := len(runes), 0
+	for from > 0 {
+		w := twwidth.Width(string(runes[from-1]))
+		if used+w > columns/2 {
+			break
+		}
+		from, used = from-1, used+w
+	}
+	return short(s, columns-used) + string(runes[from:])
+}
+
 // wrapped breaks clean text at spaces into lines of at most a number of columns, at most a number of lines; the last one is
 // shortened if need be.
 func wrapped(s string, columns, most int) []string {

@@ -160,6 +160,23 @@ func TestCommandHasTheSeedAndNoOut(t *testing.T) {
 	}
 }
 
+func TestShortNamesKeepWhatTellsThemApart(t *testing.T) {
+	for _, x := range []struct {
+		name    string
+		columns int
+		want    string
+	}{
+		{"cumemmap vmm (live 16)", 24, "cumemmap vmm (live 16)"},
+		{"cumemmap vmm-rdma (pidfd, live 1024)", 24, "cumemmap vm…, live 1024)"},
+		{"a name that is too long for it", 12, "a name that…"},
+		{"メモリ共有 (live 1024)", 15, "メモリ…e 1024)"},
+	} {
+		if got := shortName(x.name, x.columns); got != x.want || twwidth.Width(got) > x.columns {
+			t.Errorf("shortName(%q, %d) = %q, want %q", x.name, x.columns, got, x.want)
+		}
+	}
+}
+
 func TestScaleFor(t *testing.T) {
 	for _, x := range []struct {
 		values []float64

@@ -40,7 +40,7 @@ func newVerdict(d *plots.Data, v *plots.View, size int64) *verdict {
 	for _, k := range share.Kernels() {
 		metrics = append(metrics, plots.KernelMetric(k))
 	}
-	x := verdict{Title: fmt.Sprintf("%s, sharing %s", clean(v.Name), share.FormatSize(size)), Head: []string{"path, allocator"}}
+	x := verdict{Title: fmt.Sprintf("%s; sharing %s", clean(v.Heading()), share.FormatSize(size)), Head: []string{"path, allocator"}}
 	_, ways := named(v, func(w *plots.Way) bool {
 		status, _ := w.Status(size)
 		return status != "" && status != share.StatusUnsupported
