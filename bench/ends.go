@@ -41,7 +41,7 @@ func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, err
 		options := share.Options{Cold: g.Cache == share.CacheCold && p == e.consumer && len(c.Kernels) > 0, Threads: c.Threads}
 		o := &worker.Open{Role: p.role, Backend: d.Backend, Device: d.ID, Options: options, CPUs: d.CPUs, PeerPID: pid}
 		if peer.Backend == d.Backend {
-			o.Peer = peer.ID
+			o.Options.Peer = peer.ID
 		}
 		return &worker.Request{Open: o}
 	}

@@ -27,18 +27,18 @@ var calls = []struct {
 	errArg string // arguments in the error's text
 }{
 	{"cuDeviceGetCount", func(f *fixture) (any, error) { return f.lib.DeviceCount() }, 8, ""},
-	{"cuDeviceGet 3", func(f *fixture) (any, error) { return f.lib.DeviceGet(3) }, Device(103), "ordinal 3"},
-	{"cuDeviceGetName 256 2", func(f *fixture) (any, error) { return f.lib.DeviceName(2) }, "NVIDIA Test", "device 2"},
+	{"cuDeviceGet 3", func(f *fixture) (any, error) { return f.lib.DeviceGet(3) }, Device(103), ""},
+	{"cuDeviceGetName 256 2", func(f *fixture) (any, error) { return f.lib.DeviceName(2) }, "NVIDIA Test", "GPU-01020304"},
 	{"cuDeviceGetUuid 2", func(f *fixture) (any, error) { u, err := f.lib.DeviceUUID(2); return u.String(), err },
-		"GPU-01020304-0506-0708-090a-0b0c0d0e0f10", "device 2"},
-	{"cuDeviceTotalMem 2", func(f *fixture) (any, error) { return f.lib.DeviceTotalMem(2) }, int64(big), "device 2"},
-	{"cuDeviceGetAttribute 124 2", func(f *fixture) (any, error) { return f.lib.DeviceAttribute(AttributeDMABuf, 2) }, -1, "attribute 124, device 2"},
-	{"cuDeviceGetPCIBusId 32 2", func(f *fixture) (any, error) { return f.lib.DevicePCI(2) }, "0000:0F:00.0", "device 2"},
-	{"cuDeviceCanAccessPeer 2 3", func(f *fixture) (any, error) { return f.lib.DeviceCanAccessPeer(2, 3) }, true, "device 2, peer device 3"},
-	{"cuDeviceGetP2PAttribute 1 2 3", func(f *fixture) (any, error) { return f.lib.DeviceP2PAttribute(P2PPerformanceRank, 2, 3) }, 3, "attribute 1, device 2, device 3"},
-	{"cuDeviceGetDefaultMemPool 2", func(f *fixture) (any, error) { return f.lib.DeviceDefaultMemPool(2) }, MemPool(big), "device 2"},
-	{"cuDevicePrimaryCtxRetain 2", func(f *fixture) (any, error) { return f.lib.DevicePrimaryCtxRetain(2) }, Context(big), "device 2"},
-	{"cuDevicePrimaryCtxRelease 2", func(f *fixture) (any, error) { return nil, f.lib.DevicePrimaryCtxRelease(2) }, nil, "device 2"},
+		"GPU-01020304-0506-0708-090a-0b0c0d0e0f10", "GPU-01020304"},
+	{"cuDeviceTotalMem 2", func(f *fixture) (any, error) { return f.lib.DeviceTotalMem(2) }, int64(big), "GPU-01020304"},
+	{"cuDeviceGetAttribute 124 2", func(f *fixture) (any, error) { return f.lib.DeviceAttribute(AttributeDMABuf, 2) }, -1, "attribute 124, GPU-01020304"},
+	{"cuDeviceGetPCIBusId 32 2", func(f *fixture) (any, error) { return f.lib.DevicePCI(2) }, "0000:0F:00.0", "GPU-01020304"},
+	{"cuDeviceCanAccessPeer 2 3", func(f *fixture) (any, error) { return f.lib.DeviceCanAccessPeer(2, 3) }, true, "GPU-01020304, peer GPU-01020304"},
+	{"cuDeviceGetP2PAttribute 1 2 3", func(f *fixture) (any, error) { return f.lib.DeviceP2PAttribute(P2PPerformanceRank, 2, 3) }, 3, "attribute 1, GPU-01020304, GPU-01020304"},
+	{"cuDeviceGetDefaultMemPool 2", func(f *fixture) (any, error) { return f.lib.DeviceDefaultMemPool(2) }, MemPool(big), "GPU-01020304"},
+	{"cuDevicePrimaryCtxRetain 2", func(f *fixture) (any, error) { return f.lib.DevicePrimaryCtxRetain(2) }, Context(big), "GPU-01020304"},
+	{"cuDevicePrimaryCtxRelease 2", func(f *fixture) (any, error) { return nil, f.lib.DevicePrimaryCtxRelease(2) }, nil, "GPU-01020304"},
 
 	{"cuCtxSetCurrent 0x11", func(f *fixture) (any, error) { return nil, f.CtxSetCurrent(0x11) }, nil, "context 0x11"},
 	{"cuCtxSynchronize", func(f *fixture) (any, error) { return nil, f.CtxSynchronize() }, nil, ""},
@@ -91,10 +91,10 @@ var calls = []struct {
 	{"cuMemGetAllocationGranularity type=1 handles=1 loc=1/2 win32=(nil) comp=0 rdma=0 usage=0 option=1", func(f *fixture) (any, error) {
 		minimum, recommended, err := f.MemGranularity(AllocationProp{Location: AtDevice(2), Handles: HandlePosixFD})
 		return []int64{minimum, recommended}, err
-	}, []int64{2 << 20, 4 << 20}, "device 2, POSIX fd"},
+	}, []int64{2 << 20, 4 << 20}, "GPU-01020304, POSIX fd"},
 	{"cuMemCreate 2097152 type=1 handles=1 loc=1/2 win32=(nil) comp=0 rdma=1 usage=0 flags=0", func(f *fixture) (any, error) {
 		return f.MemCreate(2<<20, AllocationProp{Location: AtDevice(2), Handles: HandlePosixFD, GPUDirectRDMA: true})
-	}, MemHandle(big), "2 MiB, device 2, POSIX fd, GPUDirect RDMA"},
+	}, MemHandle(big), "2 MiB, GPU-01020304, POSIX fd, GPUDirect RDMA"},
 	{"cuMemCreate 1073741824 type=1 handles=8 loc=3/1 win32=(nil) comp=0 rdma=0 usage=0 flags=0", func(f *fixture) (any, error) {
 		return f.MemCreate(1<<30, AllocationProp{Location: AtHostNUMA(1), Handles: HandleFabric})
 	}, MemHandle(big), "1 GiB, host NUMA node 1, fabric"},
@@ -109,7 +109,7 @@ var calls = []struct {
 	{"cuMemUnmap 0x12 16", func(f *fixture) (any, error) { return nil, f.MemUnmap(0x12, 16) }, nil, "address 0x12, 16 bytes"},
 	{"cuMemSetAccess 0x12 16 1/2=3 3/1=3", func(f *fixture) (any, error) {
 		return nil, f.MemSetAccess(0x12, 16, AccessReadWrite, AtDevice(2), AtHostNUMA(1))
-	}, nil, "address 0x12, 16 bytes, read-write, by device 2, host NUMA node 1"},
+	}, nil, "address 0x12, 16 bytes, read-write, by GPU-01020304, host NUMA node 1"},
 	{"cuMemGetAllocationPropertiesFromHandle 0x14", func(f *fixture) (any, error) { return f.MemAllocationProp(0x14) },
 		AllocationProp{Location: AtHostNUMA(5), Handles: HandlePosixFD | HandleFabric, GPUDirectRDMA: true}, "allocation 0x14"},
 
@@ -128,10 +128,10 @@ var calls = []struct {
 
 	{"cuMemPoolCreate type=1 handles=1 loc=1/2 win32=(nil) max=4096 usage=0", func(f *fixture) (any, error) {
 		return f.MemPoolCreate(PoolProps{Location: AtDevice(2), Handles: HandlePosixFD, MaxSize: 4096})
-	}, MemPool(big), "device 2, POSIX fd, at most 4 KiB"},
+	}, MemPool(big), "GPU-01020304, POSIX fd, at most 4 KiB"},
 	{"cuMemPoolDestroy 0x16", func(f *fixture) (any, error) { return nil, f.MemPoolDestroy(0x16) }, nil, "pool 0x16"},
 	{"cuMemPoolSetAttribute 0x16 4 99", func(f *fixture) (any, error) { return nil, f.MemPoolSetAttribute(0x16, PoolReleaseThreshold, 99) }, nil, "pool 0x16, attribute 4, value 99"},
-	{"cuMemPoolSetAccess 0x16 1/2=1 1", func(f *fixture) (any, error) { return nil, f.MemPoolSetAccess(0x16, AccessRead, AtDevice(2)) }, nil, "pool 0x16, read, by device 2"},
+	{"cuMemPoolSetAccess 0x16 1/2=1 1", func(f *fixture) (any, error) { return nil, f.MemPoolSetAccess(0x16, AccessRead, AtDevice(2)) }, nil, "pool 0x16, read, by GPU-01020304"},
 	{"cuMemPoolExportToShareableHandle 0x16 1 0", func(f *fixture) (any, error) { return f.MemPoolExportFD(0x16) }, 35, "pool 0x16, POSIX fd"},
 	{"cuMemPoolImportFromShareableHandle 33 1 0", func(f *fixture) (any, error) { return f.MemPoolImportFD(33) }, MemPool(big), "fd 33, POSIX fd"},
 	{"cuMemPoolExportPointer 0x12", func(f *fixture) (any, error) { return f.MemPoolExportPointer(0x12) }, PoolPointer(key64), "address 0x12"},

@@ -17,7 +17,7 @@ func (c Context) String() string { return fmt.Sprintf("context %#x", uintptr(c))
 func (l *Lib) DevicePrimaryCtxRetain(d Device) (Context, error) {
 	var c Context
 	if r := l.call(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&c)), uintptr(d)); r != Success {
-		return 0, l.fail(cuDevicePrimaryCtxRetain, r, d.String())
+		return 0, l.fail(cuDevicePrimaryCtxRetain, r, d)
 	}
 	return c, nil
 }
@@ -26,7 +26,7 @@ func (l *Lib) DevicePrimaryCtxRetain(d Device) (Context, error) {
 // destroys the context and frees all that it holds (cuDevicePrimaryCtxRelease_v2).
 func (l *Lib) DevicePrimaryCtxRelease(d Device) error {
 	if r := l.call(cuDevicePrimaryCtxRelease, uintptr(d)); r != Success {
-		return l.fail(cuDevicePrimaryCtxRelease, r, d.String())
+		return l.fail(cuDevicePrimaryCtxRelease, r, d)
 	}
 	return nil
 }

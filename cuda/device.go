@@ -8,7 +8,7 @@ import (
 
 // Device is a CUdevice: a GPU, or a MIG instance, in this process's order,
 // which CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER decide. Across processes a
-// device is known by its [UUID].
+// device is known by its [UUID], which is also how errors name it.
 type Device int32
 
 // String gives "device 0".
@@ -112,7 +112,7 @@ func (l *Lib) DeviceCount() (int, error) {
 func (l *Lib) DeviceGet(ordinal int) (Device, error) {
 	var d int32
 	if r := l.call(cuDeviceGet, uintptr(unsafe.Pointer(&d)), uintptr(ordinal)); r != Success {
-		return 0, l.fail(cuDeviceGet, r, fmt.Sprintf("ordinal %d", ordinal))
+		return 0, l.fail(cuDeviceGet, r)
 	}
 	return Device(d), nil
 }
@@ -121,7 +121,7 @@ func (l *Lib) DeviceGet(ordinal int) (Device, error) {
 func (l *Lib) DeviceName(d Device) (string, error) {
 	var name [256]byte
 	if r := l.call(cuDeviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d)); r != Success {
-		return "", l.fail(cuDeviceGetName, r, d.String())
+		return "", l.fail(cuDeviceGetName, r, d)
 	}
 	return cString(name[:]), nil
 }
@@ -131,7 +131,7 @@ func (l *Lib) DeviceName(d Device) (string, error) {
 func (l *Lib) DeviceUUID(d Device) (UUID, error) {
 	var u UUID
 	if r := l.call(cuDeviceGetUuid, uintptr(unsafe.Pointer(&u)), uintptr(d)); r != Success {
-		return UUID{}, l.fail(cuDeviceGetUuid, r, d.String())
+		return UUID{}, l.fail(cuDeviceGetUuid, r, d)
 	}
 	return u, nil
 }
@@ -149,17 +149,20 @@ func (l *Lib) DeviceID(d Device) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if strings.Contains(name, " MIG ") {
+	if isInstance(name) {
 		return "MIG-" + u.digits(), nil
 	}
 	return u.String(), nil
 }
 
+// isInstance reports whether a device's name is that of a MIG instance.
+func isInstance(name string) bool { return strings.Contains(name, " MIG ") }
+
 // DevicePCI returns the device's PCI address, "0000:0F:00.0" (cuDeviceGetPCIBusId).
 func (l *Lib) DevicePCI(d Device) (string, error) {
 	var addr [32]byte
 	if r := l.call(cuDeviceGetPCIBusId, uintptr(unsafe.Pointer(&addr)), uintptr(len(addr)), uintptr(d)); r != Success {
-		return "", l.fail(cuDeviceGetPCIBusId, r, d.String())
+		return "", l.fail(cuDeviceGetPCIBusId, r, d)
 	}
 	return cString(addr[:]), nil
 }
@@ -168,7 +171,7 @@ func (l *Lib) DevicePCI(d Device) (string, error) {
 func (l *Lib) DeviceTotalMem(d Device) (int64, error) {
 	var n uint64
 	if r := l.call(cuDeviceTotalMem, uintptr(unsafe.Pointer(&n)), uintptr(d)); r != Success {
-		return 0, l.fail(cuDeviceTotalMem, r, d.String())
+		return 0, l.fail(cuDeviceTotalMem, r, d)
 	}
 	return int64(n), nil
 }
@@ -178,7 +181,7 @@ func (l *Lib) DeviceTotalMem(d Device) (int64, error) {
 func (l *Lib) DeviceAttribute(a DeviceAttribute, d Device) (int, error) {
 	var v int32
 	if r := l.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&v)), uintptr(a), uintptr(d)); r != Success {
-		return 0, l.fail(cuDeviceGetAttribute, r, fmt.Sprintf("attribute %d", int32(a)), d.String())
+		return 0, l.fail(cuDeviceGetAttribute, r, fmt.Sprintf("attribute %d", int32(a)), d)
 	}
 	return int(v), nil
 }
@@ -188,7 +191,7 @@ func (l *Lib) DeviceAttribute(a DeviceAttribute, d Device) (int, error) {
 func (l *Lib) DeviceCanAccessPeer(d, peer Device) (bool, error) {
 	var v int32
 	if r := l.call(cuDeviceCanAccessPeer, uintptr(unsafe.Pointer(&v)), uintptr(d), uintptr(peer)); r != Success {
-		return false, l.fail(cuDeviceCanAccessPeer, r, d.String(), "peer "+peer.String())
+		return false, l.fail(cuDeviceCanAccessPeer, r, d, peerDevice(peer))
 	}
 	return v != 0, nil
 }
@@ -198,7 +201,7 @@ func (l *Lib) DeviceCanAccessPeer(d, peer Device) (bool, error) {
 func (l *Lib) DeviceP2PAttribute(a P2PAttribute, src, dst Device) (int, error) {
 	var v int32
 	if r := l.call(cuDeviceGetP2PAttribute, uintptr(unsafe.Pointer(&v)), uintptr(a), uintptr(src), uintptr(dst)); r != Success {
-		return 0, l.fail(cuDeviceGetP2PAttribute, r, fmt.Sprintf("attribute %d", int32(a)), src.String(), dst.String())
+		return 0, l.fail(cuDeviceGetP2PAttribute, r, fmt.Sprintf("attribute %d", int32(a)), src, dst)
 	}
 	return int(v), nil
 }
@@ -208,7 +211,7 @@ func (l *Lib) DeviceP2PAttribute(a P2PAttribute, src, dst Device) (int, error) {
 func (l *Lib) DeviceDefaultMemPool(d Device) (MemPool, error) {
 	var p MemPool
 	if r := l.call(cuDeviceGetDefaultMemPool, uintptr(unsafe.Pointer(&p)), uintptr(d)); r != Success {
-		return 0, l.fail(cuDeviceGetDefaultMemPool, r, d.String())
+		return 0, l.fail(cuDeviceGetDefaultMemPool, r, d)
 	}
 	return p, nil
 }

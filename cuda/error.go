@@ -39,11 +39,11 @@ func (r Result) Is(target error) bool { return r == ErrorOutOfMemory && target =
 // An Error is a driver call that did not return CUDA_SUCCESS.
 type Error struct {
 	Call   string // name in the driver manual: "cuMemCreate"
-	Args   string // the arguments that matter, in words: "2 MiB, device 0, POSIX fd"
+	Args   string // the arguments that matter, in words: "2 MiB, GPU-4be0a5a3, POSIX fd"
 	Result Result // the driver's answer
 }
 
-// Error gives "cuMemCreate(2 MiB, device 0, POSIX fd): CUDA_ERROR_NOT_PERMITTED (800)".
+// Error gives "cuMemCreate(2 MiB, GPU-4be0a5a3, POSIX fd): CUDA_ERROR_NOT_PERMITTED (800)".
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s(%s): %v", e.Call, e.Args, e.Result)
 }
@@ -55,8 +55,8 @@ func newError(f fn, r Result, args []string) error {
 	return &Error{Call: f.String(), Args: strings.Join(args, ", "), Result: r}
 }
 
-// fail makes the error for a call that did not succeed; args are its arguments in words.
-func (t *Thread) fail(f fn, r Result, args ...string) error { return t.lib.fail(f, r, args...) }
+// fail makes the error for a call that did not succeed, like [Lib.fail].
+func (t *Thread) fail(f fn, r Result, args ...any) error { return t.lib.fail(f, r, args...) }
 
 // An InitError says why the driver library that was loaded cannot be used.
 type InitError struct {
@@ -77,11 +77,15 @@ func (e *InitError) Unwrap() error { return e.Result }
 
 // Advice says what the result of cuInit means and what to do about it.
 func (e *InitError) Advice() string {
-	if a, ok := advice[e.Result]; ok {
+	if a := e.Result.Advice(); a != "" {
 		return a
 	}
 	return "see whether nvidia-smi works and what the kernel log (dmesg) says about nvidia"
 }
+
+// Advice says what the result means from cuInit and what to do about it, or "".
+// What it says of the MPS server holds for every function.
+func (r Result) Advice() string { return advice[r] }
 
 var advice = map[Result]string{
 	ErrorOutOfMemory:                "the host or a GPU has no memory left for the driver; end other processes or raise the memory limit",
@@ -102,6 +106,7 @@ var advice = map[Result]string{
 	ErrorMPSServerNotReady:          "the MPS server is starting or recovering; try again in a few seconds",
 	ErrorMPSMaxClientsReached:       "the MPS server has no room for another client; end other clients",
 	ErrorMPSMaxConnectionsReached:   "the MPS server has no room for another client; end other clients",
+	ErrorMPSClientTerminated:        "the MPS server has ended this client, as it does when another client is at fault; run it again",
 	ErrorUnknown:                    "check that the nvidia_uvm kernel module is loaded and /dev/nvidia-uvm exists (nvidia-modprobe -u -c 0); after suspend, reload the module",
 }
 

@@ -126,12 +126,17 @@ func (l *Lib) call(f fn, args ...uintptr) Result {
 	return Result(int32(dl.Call(addr, args...)))
 }
 
-// fail makes the error for a call that did not succeed; args are its arguments in words.
-func (l *Lib) fail(f fn, r Result, args ...string) error {
+// fail makes the error for a call that did not succeed; args are its arguments,
+// strings or what argText puts into words.
+func (l *Lib) fail(f fn, r Result, args ...any) error {
 	if r == resultNoSymbol {
 		return l.noSymbol(f.String())
 	}
-	return newError(f, r, args)
+	words := make([]string, len(args))
+	for i, arg := range args {
+		words[i] = l.argText(arg)
+	}
+	return newError(f, r, words)
 }
 
 func (l *Lib) noSymbol(name string) error {

@@ -23,8 +23,10 @@ type PoolProps struct {
 }
 
 // String gives "device 0, POSIX fd".
-func (p PoolProps) String() string {
-	s := p.Location.String() + ", " + p.Handles.String()
+func (p PoolProps) String() string { return p.text(Device.String) }
+
+func (p PoolProps) text(name func(Device) string) string {
+	s := p.Location.text(name) + ", " + p.Handles.String()
 	if p.MaxSize != 0 {
 		s += ", at most " + sizeText(p.MaxSize)
 	}
@@ -60,7 +62,7 @@ func (t *Thread) MemPoolCreate(p PoolProps) (MemPool, error) {
 		maxSize:     uint64(p.MaxSize),
 	}
 	if r := t.call(cuMemPoolCreate, uintptr(unsafe.Pointer(&t.mem.word[0])), uintptr(unsafe.Pointer(&t.mem.pool)), 0, 0, 0, 0); r != Success {
-		return 0, t.fail(cuMemPoolCreate, r, p.String())
+		return 0, t.fail(cuMemPoolCreate, r, p)
 	}
 	return MemPool(t.mem.word[0]), nil
 }
@@ -88,7 +90,7 @@ func (t *Thread) MemPoolSetAttribute(p MemPool, a PoolAttribute, value uint64) e
 func (t *Thread) MemPoolSetAccess(p MemPool, a Access, by Location) error {
 	t.mem.access[0] = accessDesc{location: by, flags: a}
 	if r := t.call(cuMemPoolSetAccess, uintptr(p), uintptr(unsafe.Pointer(&t.mem.access)), 1, 0, 0, 0); r != Success {
-		return t.fail(cuMemPoolSetAccess, r, p.String(), a.String(), "by "+by.String())
+		return t.fail(cuMemPoolSetAccess, r, p.String(), a.String(), accessors{by})
 	}
 	return nil
 }

@@ -40,11 +40,52 @@ func hostBytes(addr uint64, n int64) []byte {
 	return unsafe.Slice((*byte)(p), n)
 }
 
-// locationsText gives "by device 0, device 1".
-func locationsText(by []Location) string {
+// naming is an argument of a call in whose text devices stand, by whatever name.
+type naming interface {
+	text(name func(Device) string) string
+}
+
+func (d Device) text(name func(Device) string) string { return name(d) }
+
+// peerDevice is the second of two devices.
+type peerDevice Device
+
+func (p peerDevice) text(name func(Device) string) string { return "peer " + name(Device(p)) }
+
+// accessors are those to whom access is given.
+type accessors []Location
+
+func (by accessors) text(name func(Device) string) string {
 	text := make([]string, len(by))
 	for i, l := range by {
-		text[i] = l.String()
+		text[i] = l.text(name)
 	}
 	return "by " + strings.Join(text, ", ")
+}
+
+// argText is the text of a call's argument, a string or a naming. Its devices
+// have names that mean the same in every process: the beginning of a UUID.
+func (l *Lib) argText(arg any) string {
+	if n, ok := arg.(naming); ok {
+		return n.text(l.shortID)
+	}
+	return fmt.Sprint(arg)
+}
+
+// shortID gives "GPU-4be0a5a3", and "unknown device" where the driver does not
+// tell the UUID. It makes no errors, because it is called to make one.
+func (l *Lib) shortID(d Device) string {
+	var u UUID
+	if l.call(cuDeviceGetUuid, uintptr(unsafe.Pointer(&u)), uintptr(d)) != Success {
+		return "unknown device"
+	}
+	var name [256]byte
+	if l.call(cuDeviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d)) != Success {
+		return fmt.Sprintf("GPU-%x", u[:4])
+	}
+	kind := "GPU"
+	if isInstance(cString(name[:])) {
+		kind = "MIG"
+	}
+	return fmt.Sprintf("%s-%x", kind, u[:4])
 }

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 	"structs"
 	"unsafe"
 )
@@ -65,10 +66,12 @@ func AtDevice(d Device) Location { return Location{Type: LocationDevice, ID: int
 func AtHostNUMA(node int) Location { return Location{Type: LocationHostNUMA, ID: int32(node)} }
 
 // String gives "device 0", "host", "host NUMA node 1", "current host NUMA node".
-func (l Location) String() string {
+func (l Location) String() string { return l.text(Device.String) }
+
+func (l Location) text(name func(Device) string) string {
 	switch l.Type {
 	case LocationDevice:
-		return Device(l.ID).String()
+		return name(Device(l.ID))
 	case LocationHost:
 		return "host"
 	case LocationHostNUMA:
@@ -87,8 +90,10 @@ type AllocationProp struct {
 }
 
 // String gives "device 0, POSIX fd, GPUDirect RDMA".
-func (p AllocationProp) String() string {
-	s := p.Location.String() + ", " + p.Handles.String()
+func (p AllocationProp) String() string { return p.text(Device.String) }
+
+func (p AllocationProp) text(name func(Device) string) string {
+	s := p.Location.text(name) + ", " + p.Handles.String()
 	if p.GPUDirectRDMA {
 		s += ", GPUDirect RDMA"
 	}
@@ -148,7 +153,7 @@ func (t *Thread) MemGranularity(p AllocationProp) (minimum, recommended int64, e
 	t.mem.prop = p.raw()
 	for option := range uintptr(2) { // CU_MEM_ALLOC_GRANULARITY_MINIMUM, _RECOMMENDED
 		if r := t.call(cuMemGetAllocationGranularity, uintptr(unsafe.Pointer(&t.mem.word[option])), uintptr(unsafe.Pointer(&t.mem.prop)), option, 0, 0, 0); r != Success {
-			return 0, 0, t.fail(cuMemGetAllocationGranularity, r, p.String())
+			return 0, 0, t.fail(cuMemGetAllocationGranularity, r, p)
 		}
 	}
 	return int64(t.mem.word[0]), int64(t.mem.word[1]), nil
@@ -159,7 +164,7 @@ func (t *Thread) MemGranularity(p AllocationProp) (minimum, recommended int64, e
 func (t *Thread) MemCreate(size int64, p AllocationProp) (MemHandle, error) {
 	t.mem.prop = p.raw()
 	if r := t.call(cuMemCreate, uintptr(unsafe.Pointer(&t.mem.word[0])), uintptr(size), uintptr(unsafe.Pointer(&t.mem.prop)), 0, 0, 0); r != Success {
-		return 0, t.fail(cuMemCreate, r, sizeText(size), p.String())
+		return 0, t.fail(cuMemCreate, r, sizeText(size), p)
 	}
 	return MemHandle(t.mem.word[0]), nil
 }
@@ -257,7 +262,7 @@ func (t *Thread) MemSetAccess(p DevicePtr, size int64, a Access, by ...Location)
 		r = t.call(cuMemSetAccess, uintptr(p), uintptr(size), uintptr(unsafe.Pointer(&t.mem.access)), uintptr(len(by)), 0, 0)
 	}
 	if r != Success {
-		return t.fail(cuMemSetAccess, r, p.String(), sizeText(size), a.String(), locationsText(by))
+		return t.fail(cuMemSetAccess, r, p.String(), sizeText(size), a.String(), accessors(slices.Clone(by))) // a copy, so that by stays on the caller's stack
 	}
 	return nil
 }

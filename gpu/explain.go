@@ -4,25 +4,59 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 
 	"gpushare-bench/cuda"
 	"gpushare-bench/share"
 )
 
-// refusal turns an answer that means "not here" into a share.Unsupported and leaves every other error as it is.
-// NOT_SUPPORTED always means it; each path names its own further answers. INVALID_VALUE is how drivers decline memory of
-// the wrong kind.
-func (d *device) refusal(err error, beyond []cuda.Result, hint func(*cuda.Error) string) error {
+// situation is what explains an answer beside the call and the device.
+type situation struct {
+	allocator string          // of the memory; "" at an importer
+	handles   cuda.HandleType // how the memory is shared
+	importing bool            // memory that the other end made
+}
+
+// refusal turns an answer that means "not here" into a share.Unsupported and leaves every other error as it is, with a
+// sentence where there is one. NOT_SUPPORTED always means it; each path names its own further answers. INVALID_VALUE is
+// how drivers decline memory of the wrong kind.
+func (d *device) refusal(err error, beyond []cuda.Result, s situation) error {
 	var ce *cuda.Error
-	if !errors.As(err, &ce) || ce.Result != cuda.ErrorNotSupported && !slices.Contains(beyond, ce.Result) {
-		if ce != nil {
-			if h := hint(ce); h != "" {
-				return fmt.Errorf("%w; %s", err, h)
-			}
-		}
+	if !errors.As(err, &ce) {
 		return err
 	}
-	return &share.Unsupported{Op: fmt.Sprintf("%s(%s)", ce.Call, ce.Args), Answer: ce.Result, Hint: hint(ce)}
+	if slices.Contains(vague, ce.Result) {
+		if errno := descriptorsLeft(); errno != nil {
+			return fmt.Errorf("%w: %w; raise the limit on open files (ulimit -n)", err, errno)
+		}
+	}
+	hint := d.hint(ce, s)
+	if ce.Result == cuda.ErrorNotSupported || slices.Contains(beyond, ce.Result) {
+		return &share.Unsupported{Op: fmt.Sprintf("%s(%s)", ce.Call, ce.Args), Answer: ce.Result, Hint: hint}
+	}
+	if hint != "" {
+		return fmt.Errorf("%w; %s", err, hint)
+	}
+	return err
+}
+
+// vague are the answers behind which a lack of descriptors may stand.
+var vague = []cuda.Result{cuda.ErrorOperatingSystem, cuda.ErrorUnknown}
+
+// spareDescriptors is how many a call may take for its time, those included that were closed before an error is explained.
+const spareDescriptors = 4
+
+// descriptorsLeft opens a few descriptors, and closes them. The error is EMFILE or ENFILE where there are no more.
+func descriptorsLeft() error {
+	for range spareDescriptors {
+		fd, err := syscall.Open("/", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+		if err == nil {
+			defer syscall.Close(fd)
+		} else if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *device) refusedAllocation(a *allocator, r share.Request, err error) error {
@@ -30,16 +64,16 @@ func (d *device) refusedAllocation(a *allocator, r share.Request, err error) err
 	if slices.Contains(vmmAllocators, a.name) || a.name == "pool" {
 		beyond = append(beyond, cuda.ErrorInvalidValue)
 	}
-	return d.refusal(err, beyond, func(e *cuda.Error) string { return d.hint(e, a.name) })
+	return d.refusal(err, beyond, situation{allocator: a.name, handles: cuda.HandleType(r.Handles)})
 }
 
 func (d *device) refusedExport(p *path, b *buffer, err error) error {
-	return d.refusal(err, p.refusals, func(e *cuda.Error) string { return d.hint(e, b.allocator) })
+	return d.refusal(err, p.refusals, situation{allocator: b.allocator, handles: p.handles})
 }
 
 func (d *device) refusedImport(p *path, err error) error {
 	beyond := append([]cuda.Result{cuda.ErrorPeerAccessUnsupported, cuda.ErrorInvalidDevice}, p.refusals...)
-	return d.refusal(err, beyond, func(e *cuda.Error) string { return d.hint(e, "") })
+	return d.refusal(err, beyond, situation{handles: p.handles, importing: true})
 }
 
 // tooOld is the refusal of a driver that lacks a function.
@@ -51,19 +85,33 @@ func tooOld(what string, err error) error {
 type circumstance struct {
 	call   string // "" any
 	result cuda.Result
-	when   func(d *device, allocator string) bool // nil: always
+	when   func(*device, situation) bool // nil: always
 	text   string
 }
 
-func attributeIs(a cuda.DeviceAttribute, v int) func(*device, string) bool {
-	return func(d *device, _ string) bool {
+func attributeIs(a cuda.DeviceAttribute, v int) func(*device, situation) bool {
+	return func(d *device, _ situation) bool {
 		got, err := d.lib.DeviceAttribute(a, d.dev)
 		return err == nil && got == v
 	}
 }
 
-func allocatorIn(names ...string) func(*device, string) bool {
-	return func(_ *device, a string) bool { return slices.Contains(names, a) }
+func allocatorIn(names ...string) func(*device, situation) bool {
+	return func(_ *device, s situation) bool { return slices.Contains(names, s.allocator) }
+}
+
+func fabricHandle(_ *device, s situation) bool { return s.handles&cuda.HandleFabric != 0 }
+
+// otherGPU is about memory of a GPU that is not this one.
+func otherGPU(d *device, s situation) bool {
+	return s.importing && d.options.Peer != "" && d.options.Peer != d.id
+}
+
+// advice is the line of an answer that says the same from every call.
+func advice(r cuda.Result) circumstance { return circumstance{result: r, text: r.Advice()} }
+
+func both(a, b func(*device, situation) bool) func(*device, situation) bool {
+	return func(d *device, s situation) bool { return a(d, s) && b(d, s) }
 }
 
 const (
@@ -73,9 +121,9 @@ const (
 
 // circumstances is searched from the top; the first line that fits speaks.
 var circumstances = []circumstance{
-	{"cuMemCreate", cuda.ErrorNotPermitted, attributeIs(cuda.AttributeHandleTypeFabric, 1),
+	{"cuMemCreate", cuda.ErrorNotPermitted, both(fabricHandle, attributeIs(cuda.AttributeHandleTypeFabric, 1)),
 		"the attribute for fabric handles is 1, but no IMEX channel is open to this process: see /dev/nvidia-caps-imex-channels and nvidia-imex"},
-	{"", cuda.ErrorNotPermitted, nil, "no IMEX channel is open to this process: see /dev/nvidia-caps-imex-channels and nvidia-imex"},
+	{"", cuda.ErrorNotPermitted, fabricHandle, "no IMEX channel is open to this process: see /dev/nvidia-caps-imex-channels and nvidia-imex"},
 	{"cuMemCreate", cuda.ErrorInvalidValue, allocatorIn("vmm-host"), "this driver does not make shareable host memory at that place"},
 	{"cuMemGetHandleForAddressRange", cuda.ErrorInvalidValue, allocatorIn("pinned", "managed", "vmm-host"),
 		"this driver exports only device memory as dma-buf; host allocations need attribute HOST_ALLOC_DMA_BUF_SUPPORTED"},
@@ -96,30 +144,37 @@ var circumstances = []circumstance{
 	{"cuIpcOpenMemHandle", cuda.ErrorInvalidHandle, nil, ipcNamespaces},
 	{"cuIpcOpenMemHandle", cuda.ErrorMapFailed, nil, ipcNamespaces},
 	{"cuMemExportToShareableHandle", cuda.ErrorInvalidValue, nil, "the allocation was made without this handle type"},
-	{"cuMemSetAccess", cuda.ErrorInvalidDevice, nil, noPeer},
-	{"cuMemPoolSetAccess", cuda.ErrorInvalidDevice, nil, noPeer},
-	{"", cuda.ErrorInvalidDevice, nil, "the exporter's GPU may not be visible to this process: compare CUDA_VISIBLE_DEVICES of both"},
-	{"", cuda.ErrorPeerAccessUnsupported, nil, noPeer},
+	{"cuMemSetAccess", cuda.ErrorInvalidDevice, otherGPU, noPeer},
+	{"cuMemPoolSetAccess", cuda.ErrorInvalidDevice, otherGPU, noPeer},
+	{"", cuda.ErrorInvalidDevice, otherGPU, "the exporter's GPU may not be visible to this process: compare CUDA_VISIBLE_DEVICES of both"},
+	{"", cuda.ErrorPeerAccessUnsupported, otherGPU, noPeer},
 	{"cuMemAddressReserve", cuda.ErrorOutOfMemory, nil, "the address space is used up, not the memory: see ulimit -v and the number of live mappings"},
 	{"cuDevicePrimaryCtxRetain", cuda.ErrorDeviceUnavailable, attributeIs(cuda.AttributeComputeMode, int(cuda.ComputeModeExclusiveProcess)),
 		"the GPU is in compute mode EXCLUSIVE_PROCESS and another process has it; sharing needs two: nvidia-smi -c DEFAULT"},
 	{"", cuda.ErrorSystemNotReady, nil, "the fabric manager is not running: see systemctl status nvidia-fabricmanager"},
 	{"", cuda.ErrorSystemDriverMismatch, nil, "library and kernel module are of different versions: reboot after a driver update"},
-	{"", cuda.ErrorMPSConnectionFailed, nil, "the MPS daemon does not answer: see CUDA_MPS_PIPE_DIRECTORY"},
+	{"cuDevicePrimaryCtxRetain", cuda.ErrorDeviceUnavailable, attributeIs(cuda.AttributeComputeMode, int(cuda.ComputeModeProhibited)),
+		"the GPU is in compute mode PROHIBITED, which lets no process use it: nvidia-smi -c DEFAULT"},
+	advice(cuda.ErrorMPSConnectionFailed), advice(cuda.ErrorMPSRPCFailure), advice(cuda.ErrorMPSServerNotReady),
+	advice(cuda.ErrorMPSMaxClientsReached), advice(cuda.ErrorMPSMaxConnectionsReached), advice(cuda.ErrorMPSClientTerminated),
 }
 
 // hint is the sentence for an answer, or "".
-func (d *device) hint(e *cuda.Error, allocator string) string {
+func (d *device) hint(e *cuda.Error, s situation) string {
 	for _, c := range circumstances {
-		if (c.call == "" || c.call == e.Call) && c.result == e.Result && (c.when == nil || c.when(d, allocator)) {
+		if (c.call == "" || c.call == e.Call) && c.result == e.Result && (c.when == nil || c.when(d, s)) {
 			return c.text
 		}
 	}
 	return ""
 }
 
-// explainContext adds the sentence for a context that can't be made. A device that others hold for themselves is a refusal.
+// keptByOthers are the answers of a device, or of the MPS server before it, that lets no further process in.
+var keptByOthers = []cuda.Result{cuda.ErrorDeviceUnavailable, cuda.ErrorMPSConnectionFailed, cuda.ErrorMPSRPCFailure, cuda.ErrorMPSServerNotReady,
+	cuda.ErrorMPSMaxClientsReached, cuda.ErrorMPSMaxConnectionsReached, cuda.ErrorMPSClientTerminated}
+
+// explainContext adds the sentence for a context that can't be made. A device that lets this process not in is a refusal.
 func explainContext(lib *cuda.Lib, dev cuda.Device, err error) error {
 	d := &device{lib: lib, dev: dev}
-	return d.refusal(err, []cuda.Result{cuda.ErrorDeviceUnavailable}, func(e *cuda.Error) string { return d.hint(e, "") })
+	return d.refusal(err, keptByOthers, situation{})
 }

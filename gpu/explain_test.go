@@ -14,7 +14,8 @@ import (
 )
 
 // TestExplain goes through the table of circumstances line by line: what was called, what the driver answered, on which
-// machine and for which memory, and what is said about it.
+// machine and for which memory, and what is said about it. The handle is a fabric handle, and memory without an allocator
+// comes from another GPU; TestSituation has what is said otherwise.
 func TestExplain(t *testing.T) {
 	if os.Getenv(sharetest.MachineVariable) != "" {
 		t.Skip("the circumstances are those of emulated machines")
@@ -54,32 +55,42 @@ func TestExplain(t *testing.T) {
 		{"h200-580", "cuMemAddressReserve", cuda.ErrorOutOfMemory, "", "the address space is used up, not the memory"},
 		{"h200-580", "cuMemCreate", cuda.ErrorOutOfMemory, "vmm", ""},
 		{"exclusive", "cuDevicePrimaryCtxRetain", cuda.ErrorDeviceUnavailable, "", "compute mode EXCLUSIVE_PROCESS"},
+		{"prohibited", "cuDevicePrimaryCtxRetain", cuda.ErrorDeviceUnavailable, "", "compute mode PROHIBITED"},
 		{"h200-580", "cuDevicePrimaryCtxRetain", cuda.ErrorDeviceUnavailable, "", ""},
 		{"h200-580", "cuDevicePrimaryCtxRetain", cuda.ErrorSystemNotReady, "", "the fabric manager is not running"},
 		{"h200-580", "cuDevicePrimaryCtxRetain", cuda.ErrorSystemDriverMismatch, "", "reboot after a driver update"},
-		{"h200-580", "cuDevicePrimaryCtxRetain", cuda.ErrorMPSConnectionFailed, "", "the MPS daemon does not answer"},
+		{"h200-580", "cuDevicePrimaryCtxRetain", cuda.ErrorMPSConnectionFailed, "", "the MPS control daemon did not answer"},
+		{"h200-580", "cuDevicePrimaryCtxRetain", cuda.ErrorMPSRPCFailure, "", "the MPS server did not answer"},
+		{"h200-580", "cuDevicePrimaryCtxRetain", cuda.ErrorMPSServerNotReady, "", "the MPS server is starting or recovering"},
+		{"h200-580", "cuDevicePrimaryCtxRetain", cuda.ErrorMPSMaxClientsReached, "", "no room for another client"},
+		{"h200-580", "cuDevicePrimaryCtxRetain", cuda.ErrorMPSMaxConnectionsReached, "", "no room for another client"},
+		{"h200-580", "cuStreamCreate", cuda.ErrorMPSClientTerminated, "", "the MPS server has ended this client"},
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%s/%s", c.machine, c.call, c.answer.Name(), c.allocator), func(t *testing.T) {
-			cudatest.Machine(t, c.machine).Setenv(t)
+			if c.machine == "prohibited" {
+				cudatest.Machine(t, "exclusive", cudatest.Attribute("COMPUTE_MODE", int(cuda.ComputeModeProhibited))).Setenv(t)
+			} else {
+				cudatest.Machine(t, c.machine).Setenv(t)
+			}
 			lib, err := openLibrary()
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := &device{lib: lib}
+			d := &device{lib: lib, id: "GPU-this", options: share.Options{Peer: "GPU-that"}}
+			s := situation{allocator: c.allocator, handles: cuda.HandleFabric, importing: c.allocator == ""}
 			e := &cuda.Error{Call: c.call, Args: "its arguments", Result: c.answer}
-			got := d.hint(e, c.allocator)
+			got := d.hint(e, s)
 			said[got] = true
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("said %q, want %q", got, c.want)
 			}
 			// Refused or failed, the system's own words stand beside ours.
-			hint := func(e *cuda.Error) string { return d.hint(e, c.allocator) }
-			refused := d.refusal(fmt.Errorf("wrapped: %w", e), []cuda.Result{c.answer}, hint)
+			refused := d.refusal(fmt.Errorf("wrapped: %w", e), []cuda.Result{c.answer}, s)
 			var u *share.Unsupported
 			if !errors.As(refused, &u) || u.Op != c.call+"(its arguments)" || u.Answer != c.answer || u.Hint != got {
 				t.Errorf("refused: %#v", refused)
 			}
-			failed := d.refusal(e, nil, hint)
+			failed := d.refusal(e, nil, s)
 			if errors.Is(failed, share.ErrUnsupported) != (c.answer == cuda.ErrorNotSupported) || !errors.Is(failed, c.answer) {
 				t.Errorf("failed: %#v", failed)
 			}
@@ -94,6 +105,71 @@ func TestExplain(t *testing.T) {
 	for _, line := range circumstances {
 		if !said[line.text] {
 			t.Errorf("no test reaches the line %s, %v: %s", line.call, line.result, line.text)
+		}
+	}
+}
+
+// TestSituation shows that the same answer of the same call means something else elsewhere, and that nothing is said that
+// is not so.
+func TestSituation(t *testing.T) {
+	if os.Getenv(sharetest.MachineVariable) != "" {
+		t.Skip("the circumstances are those of emulated machines")
+	}
+	cudatest.Machine(t, "eight-h200").Setenv(t)
+	lib, err := openLibrary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, fabric := situation{allocator: "vmm", handles: cuda.HandlePosixFD}, situation{allocator: "vmm", handles: cuda.HandleFabric}
+	importing := situation{handles: cuda.HandlePosixFD, importing: true}
+	for _, c := range []struct {
+		call   string
+		answer cuda.Result
+		in     situation
+		peer   string
+		want   string // "": nothing
+	}{
+		{"cuMemCreate", cuda.ErrorNotPermitted, fabric, "GPU-this", "IMEX"},
+		{"cuMemCreate", cuda.ErrorNotPermitted, fd, "GPU-this", ""},
+		{"cuMemPoolCreate", cuda.ErrorNotPermitted, fd, "GPU-this", ""},
+		{"cuMemSetAccess", cuda.ErrorInvalidDevice, importing, "GPU-that", "can't address each other"},
+		{"cuMemSetAccess", cuda.ErrorInvalidDevice, importing, "GPU-this", ""},
+		{"cuMemSetAccess", cuda.ErrorInvalidDevice, importing, "", ""},  // memory of the CPU
+		{"cuMemSetAccess", cuda.ErrorInvalidDevice, fd, "GPU-that", ""}, // the producer maps its own
+		{"cuMemPoolSetAccess", cuda.ErrorInvalidDevice, importing, "GPU-this", ""},
+		{"cuIpcOpenMemHandle", cuda.ErrorPeerAccessUnsupported, importing, "GPU-that", "can't address each other"},
+		{"cuIpcOpenMemHandle", cuda.ErrorPeerAccessUnsupported, importing, "GPU-this", ""},
+		{"cuMemImportFromShareableHandle", cuda.ErrorInvalidDevice, importing, "GPU-that", "CUDA_VISIBLE_DEVICES of both"},
+		{"cuMemImportFromShareableHandle", cuda.ErrorInvalidDevice, importing, "GPU-this", ""},
+		{"cuMemCreate", cuda.ErrorInvalidDevice, fd, "GPU-that", ""},
+	} {
+		t.Run(fmt.Sprintf("%s/%s/%+v/%s", c.call, c.answer.Name(), c.in, c.peer), func(t *testing.T) {
+			d := &device{lib: lib, id: "GPU-this", options: share.Options{Peer: c.peer}}
+			got := d.hint(&cuda.Error{Call: c.call, Result: c.answer}, c.in)
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("said %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestKeptByOthers shows that a device which lets no second process in is a refusal, with the reason; another answer to
+// the same call is none.
+func TestKeptByOthers(t *testing.T) {
+	if os.Getenv(sharetest.MachineVariable) != "" {
+		t.Skip("the answers are those of an emulated machine")
+	}
+	cudatest.Machine(t, "h200-580").Setenv(t)
+	lib, err := openLibrary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, refused := range map[cuda.Result]bool{cuda.ErrorDeviceUnavailable: true, cuda.ErrorMPSConnectionFailed: true, cuda.ErrorMPSRPCFailure: true,
+		cuda.ErrorMPSServerNotReady: true, cuda.ErrorMPSMaxClientsReached: true, cuda.ErrorMPSMaxConnectionsReached: true,
+		cuda.ErrorMPSClientTerminated: true, cuda.ErrorOutOfMemory: false, cuda.ErrorSystemNotReady: false} {
+		err := explainContext(lib, 0, &cuda.Error{Call: "cuDevicePrimaryCtxRetain", Result: r})
+		if errors.Is(err, share.ErrUnsupported) != refused || !errors.Is(err, r) {
+			t.Errorf("%v: refused is %v, want %v: %v", r, !refused, refused, err)
 		}
 	}
 }

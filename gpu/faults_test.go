@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 		end                    int
 	}{
 		// An error at the n-th call. The first calls of a kind are made by the trial.
-		{"cumemmap", "vmm", "producer:cuMemCreate@6=CUDA_ERROR_OUT_OF_MEMORY", share.StatusFailed, "producer: cuMemCreate(2 MiB, device 0, POSIX fd): CUDA_ERROR_OUT_OF_MEMORY (2)", "allocate", orderly},
+		{"cumemmap", "vmm", "producer:cuMemCreate@6=CUDA_ERROR_OUT_OF_MEMORY", share.StatusFailed, "producer: cuMemCreate(2 MiB, GPU-e3000000, POSIX fd): CUDA_ERROR_OUT_OF_MEMORY (2)", "allocate", orderly},
 		{"cumemmap", "vmm", "producer:cuMemExportToShareableHandle@6=CUDA_ERROR_OPERATING_SYSTEM", share.StatusFailed, "producer: cuMemExportToShareableHandle", "export", orderly},
 		{"cumemmap", "vmm", "consumer:cuMemImportFromShareableHandle@6=CUDA_ERROR_NOT_SUPPORTED", share.StatusFailed, "consumer: cuMemImportFromShareableHandle", "import", orderly},
 		{"cumemmap", "vmm", "consumer:cuMemMap@6=CUDA_ERROR_MAP_FAILED", share.StatusFailed, "CUDA_ERROR_MAP_FAILED", "map", orderly},
@@ -52,6 +52,8 @@ func TestFaults(t *testing.T) {
 		{"cumemmap", "vmm", "producer:cuMemAddressReserve@6=CUDA_ERROR_OUT_OF_MEMORY", share.StatusFailed, "the address space is used up", "allocate", orderly},
 		{"cumemmap", "vmm", "producer:cuMemMap@6=CUDA_ERROR_OUT_OF_MEMORY", share.StatusFailed, "producer: cuMemMap", "allocate", orderly},
 		{"mempool", "pool", "producer:cuMemAllocFromPoolAsync@6=CUDA_ERROR_OUT_OF_MEMORY", share.StatusFailed, "cuMemAllocFromPoolAsync(", "allocate", orderly},
+		// Descriptors are there, so they are not what is said to be missing.
+		{"cumemmap", "vmm", "producer:cuMemExportToShareableHandle@7=CUDA_ERROR_UNKNOWN", share.StatusFailed, "CUDA_ERROR_UNKNOWN (999)", "export", orderly},
 		// A refusal in the trial, by a driver that grants it otherwise.
 		{"cumemmap", "vmm", "consumer:cuMemImportFromShareableHandle=CUDA_ERROR_NOT_SUPPORTED", share.StatusPartial, "CUDA_ERROR_NOT_SUPPORTED (801)", "import", orderly},
 		{"cumemmap", "vmm", "producer:cuMemCreate=CUDA_ERROR_NOT_SUPPORTED", share.StatusUnsupported, "CUDA_ERROR_NOT_SUPPORTED (801)", "allocate", orderly},

@@ -80,6 +80,32 @@ func TestLiveLimit(t *testing.T) {
 	}
 }
 
+// TestDescriptorLimit runs out of descriptors in whatever call takes the last one, at either end: that is a limit with the
+// number reached, whatever the driver's own word for it.
+func TestDescriptorLimit(t *testing.T) {
+	needEmulated(t)
+	for path, allocator := range map[string]string{"dma-buf": "device", "cumemmap": "vmm", "opaque-fd": "vmm", "cuda-ipc": "device", "mempool": "pool"} {
+		for _, limit := range []string{"30", "31", "32", "33"} {
+			t.Run(path+"/"+limit, func(t *testing.T) {
+				m := on(t, "new-driver")
+				cfg := config()
+				cfg.Paths, cfg.Allocators, cfg.Sizes, cfg.Live = []string{path}, []string{allocator}, []int64{4096}, []int{64}
+				t.Setenv(descriptorsVariable, limit)
+				run, _ := sweep(t, cfg)
+				if len(run.Cases) != 1 {
+					t.Fatalf("%d cases", len(run.Cases))
+				}
+				hit := run.Cases[0]
+				if hit.Status != share.StatusUnsupported || strings.HasPrefix(hit.Reason, "0 of") || !strings.Contains(hit.Reason, " of 64 live mappings reached: ") ||
+					!strings.Contains(hit.Reason, "too many open files") || !strings.Contains(hit.Reason, "ulimit -n") {
+					t.Errorf("%s: %s: want the number reached and what to raise", hit.Status, hit.Reason)
+				}
+				m.check(t, cudatest.Exception{Class: cudatest.Refused})
+			})
+		}
+	}
+}
+
 // descriptorsVariable is the environment variable that limits the open files of a worker of these tests.
 const descriptorsVariable = "GPUSHARE_TEST_DESCRIPTORS"
 

@@ -2,6 +2,7 @@ package gpu_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -93,17 +94,19 @@ func TestColdCacheMemory(t *testing.T) {
 func TestVisibleDevices(t *testing.T) {
 	needEmulated(t)
 	for _, c := range []struct {
-		pair   string
-		status share.Status
-		reason []string
+		pair, fault string
+		status      share.Status
+		reason      []string
 	}{
-		{"3:3", share.StatusOK, nil}, // ordinal 1 in the producer, 0 in the consumer
-		{"2:2", share.StatusUnsupported, []string{"consumer", "find GPU GPU-e3000000-0000-4000-8000-000000000003", "sees 1 GPU(s) [GPU-e3000000-0000-4000-8000-000000000004]", `CUDA_VISIBLE_DEVICES is "3"`}},
-		{"2:3", share.StatusPartial, []string{"CUDA_ERROR_INVALID_DEVICE (101)", "the exporter's GPU may not be visible to this process",
-			"the consumer does not see the producer's device: find GPU GPU-e3000000-0000-4000-8000-000000000003; this process sees 1 GPU(s) [GPU-e3000000-0000-4000-8000-000000000004]"}},
+		{"3:3", "producer:cuMemCreate@*=CUDA_ERROR_NOT_SUPPORTED", share.StatusUnsupported, []string{"cuMemCreate(2 MiB, GPU-e3000004, POSIX fd)"}},
+		{"3:3", "", share.StatusOK, nil}, // ordinal 1 in the producer, 0 in the consumer
+		{"2:2", "", share.StatusUnsupported, []string{"consumer", "find GPU GPU-e3000003-0000-4000-8000-000000000003", "sees 1 GPU(s) [GPU-e3000004-0000-4000-8000-000000000004]", `CUDA_VISIBLE_DEVICES is "3"`}},
+		{"2:3", "", share.StatusPartial, []string{"CUDA_ERROR_INVALID_DEVICE (101)", "the exporter's GPU may not be visible to this process",
+			"the consumer does not see the producer's device: find GPU GPU-e3000003-0000-4000-8000-000000000003; this process sees 1 GPU(s) [GPU-e3000004-0000-4000-8000-000000000004]"}},
 	} {
-		t.Run(c.pair, func(t *testing.T) {
-			m := on(t, "eight-h200")
+		t.Run(c.pair+c.fault, func(t *testing.T) {
+			// A refusal whose arguments name the GPU, which is another by number in each process.
+			m := on(t, "eight-h200", cudatest.Faults(c.fault))
 			if got := m.profile.Devices[2].UUID; !strings.HasSuffix(got, "3") {
 				t.Fatalf("the third GPU is %s", got)
 			}
@@ -113,11 +116,14 @@ func TestVisibleDevices(t *testing.T) {
 			cfg.ProducerEnv, cfg.ConsumerEnv = []string{"CUDA_VISIBLE_DEVICES=2,3"}, []string{"CUDA_VISIBLE_DEVICES=3"}
 			run, _ := sweep(t, cfg)
 			for _, x := range run.Cases {
-				if x.Case.Path == "cuda-ipc" && x.Case.Allocator == "vmm" {
+				if x.Case.Path == "cuda-ipc" && (x.Case.Allocator == "vmm" || c.fault != "") {
 					continue
 				}
 				if x.Status != c.status {
 					t.Errorf("%v: %s, want %s: %s", x.Case, x.Status, c.status, x.Reason)
+				}
+				if ordinal := regexp.MustCompile(`device [0-9]`).FindString(x.Reason); ordinal != "" {
+					t.Errorf("%v: the number of a device, which means another in each process: %q", x.Case, x.Reason)
 				}
 				for _, r := range c.reason {
 					if !strings.Contains(x.Reason, r) {
@@ -129,18 +135,33 @@ func TestVisibleDevices(t *testing.T) {
 	}
 }
 
-// TestExclusive shows a GPU that one process keeps for itself.
-func TestExclusive(t *testing.T) {
+// TestKept shows GPUs that let no second process in, by their compute mode and by the MPS server before them.
+func TestKept(t *testing.T) {
 	needEmulated(t)
-	on(t, "exclusive")
-	run, out := sweep(t, config())
-	if len(run.Cases) == 0 || out.Counts[share.StatusUnsupported] != len(run.Cases) || out.End.ExitStatus != 3 {
-		t.Errorf("outcome %+v", out)
-	}
-	for _, x := range run.Cases {
-		if !strings.Contains(x.Reason, "cuDevicePrimaryCtxRetain(device 0): CUDA_ERROR_DEVICE_UNAVAILABLE (46); the GPU is in compute mode EXCLUSIVE_PROCESS") {
-			t.Errorf("%v: %s", x.Case, x.Reason)
-		}
+	for _, c := range []struct {
+		machine, reason string
+		option          cudatest.Option
+	}{
+		{"exclusive", "CUDA_ERROR_DEVICE_UNAVAILABLE (46); the GPU is in compute mode EXCLUSIVE_PROCESS", cudatest.Faults()},
+		{"exclusive", "CUDA_ERROR_DEVICE_UNAVAILABLE (46); the GPU is in compute mode PROHIBITED", cudatest.Attribute("COMPUTE_MODE", 2)},
+		{"h200-580", "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED (808); the MPS server has no room for another client", cudatest.Faults("consumer:cuDevicePrimaryCtxRetain@*=CUDA_ERROR_MPS_MAX_CLIENTS_REACHED")},
+		{"h200-580", "CUDA_ERROR_MPS_SERVER_NOT_READY (807); the MPS server is starting", cudatest.Faults("consumer:cuDevicePrimaryCtxRetain@*=CUDA_ERROR_MPS_SERVER_NOT_READY")},
+	} {
+		t.Run(c.reason[:32], func(t *testing.T) {
+			m := on(t, c.machine, c.option)
+			cfg := config()
+			cfg.Paths, cfg.Allocators = []string{"cumemmap"}, []string{"vmm"}
+			run, out := sweep(t, cfg)
+			if len(run.Cases) == 0 || out.Counts[share.StatusUnsupported] != len(run.Cases) || out.End.ExitStatus != 3 {
+				t.Errorf("outcome %+v", out)
+			}
+			where := "cuDevicePrimaryCtxRetain(" + share.ShortID(m.profile.Devices[0].UUID) + "): "
+			for _, x := range run.Cases {
+				if !strings.Contains(x.Reason, where+c.reason) {
+					t.Errorf("%v: %s", x.Case, x.Reason)
+				}
+			}
+		})
 	}
 }
 

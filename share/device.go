@@ -60,6 +60,8 @@ type Options struct {
 	Cold      bool  `json:"cold"`       // write a scratch buffer larger than the last-level cache before each kernel sample
 	Threads   int   `json:"threads"`    // CPU threads for host kernels; 0: all cores of the local NUMA node
 	GateLimit int64 `json:"gate_limit"` // nanoseconds after which a gate kernel gives up; 0: the backend's default
+	// Peer is the ID of the device at the other end; "" where that is of another backend or not known.
+	Peer string `json:"peer,omitempty"`
 }
 
 // Device is an opened device inside a worker. All methods are called on the worker's locked thread.

@@ -47,7 +47,6 @@ type Open struct {
 	Options share.Options `json:"options"`
 	CPUs    []int         `json:"cpus,omitempty"`     // cores the measuring thread may be pinned to
 	PeerPID int           `json:"peer_pid,omitempty"` // the other worker as seen by the runner
-	Peer    string        `json:"peer,omitempty"`     // ID of the other end's device if it is of the same backend
 }
 
 // Batch asks for consecutive cycles of one case. Both workers get the same batch.

@@ -28,6 +28,7 @@ const EndsVariable = "GPUSHARE_ENDS"
 // Main serves the runner on the inherited descriptors until it closes its sockets, with the given backends. Each end has
 // a thread of its own for good; the first takes the calling goroutine's.
 func Main(ctx context.Context, backends []share.Backend) error {
+	startPoller()
 	if os.Getenv(EndsVariable) != "2" {
 		return serveEnd(ctx, backends, 0)
 	}
@@ -144,8 +145,8 @@ func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
 		}
 	}
 	opened := &Opened{}
-	if v, ok := dev.(share.Viewer); ok && o.Peer != "" {
-		if err := v.Sees(o.Peer); err != nil {
+	if v, ok := dev.(share.Viewer); ok && o.Options.Peer != "" {
+		if err := v.Sees(o.Options.Peer); err != nil {
 			opened.Blind = err.Error()
 		}
 	}

@@ -37,6 +37,10 @@ func TestFaults(t *testing.T) {
 		{"kernel:fill=hang", "", "deadline exceeded", share},
 		{"cuMemCreate=sticky:719", "cuMemCreate: CUDA_ERROR_LAUNCH_FAILED", "exit status 1", share},
 		{"cuInit=CUDA_ERROR_SYSTEM_NOT_READY", "cuInit: CUDA_ERROR_SYSTEM_NOT_READY", "exit status 1", share},
+		{"consumer:cuDevicePrimaryCtxRetain=CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "cuDevicePrimaryCtxRetain: CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "exit status 2", share},
+		{"cuMemCreate=CUDA_ERROR_NO_SUCH_THING", "unknown action CUDA_ERROR_NO_SUCH_THING in fault rule for cuMemCreate", "exit status 97", share},
+		{"cuMemCreate=slow:5", "unknown action slow:5", "exit status 97", share},
+		{"cuMemCreate=corrupt:somehow", "unknown action corrupt:somehow", "exit status 97", share},
 		{"cuMemAlloc@%2=CUDA_ERROR_OUT_OF_MEMORY", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY", "exit status 1", []string{"rule", "limit"}},
 	} {
 		t.Run(test.rule, func(t *testing.T) {

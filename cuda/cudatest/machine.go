@@ -2,6 +2,7 @@ package cudatest
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,15 @@ func Answer(what, result string) Option {
 			s.profile.Answers = map[string]string{}
 		}
 		s.profile.Answers[what] = result
+	}
+}
+
+// Attribute sets an attribute of every device that has no value of its own:
+// Attribute("COMPUTE_MODE", 2).
+func Attribute(name string, value int) Option {
+	return func(s *setup) {
+		s.profile.Attributes = maps.Clone(s.profile.Attributes)
+		s.profile.Attributes[name] = value
 	}
 }
 

@@ -23,6 +23,13 @@ static void stop(const char *message, const char *detail) {
     exit(97);
 }
 
+static CUresult named(const char *name) {
+    CUresult r = result_by_name(name, (CUresult)-1);
+    if (r == (CUresult)-1)
+        stop("unknown result", name);
+    return r;
+}
+
 static void parse_uuid(const char *text, uint8_t *out) {
     int digits = 0;
     for (const char *p = strchr(text, '-'); p && *p && digits < 32; p++) {
@@ -64,7 +71,7 @@ static void parse_machine(const char *key, char *value) {
     else if (!strcmp(key, "driver"))
         machine.driver_version = atoi(value);
     else if (!strcmp(key, "init"))
-        machine.init = result_by_name(value, CUDA_ERROR_UNKNOWN);
+        machine.init = named(value);
     else if (!strcmp(key, "granularity"))
         machine.granularity = strtoull(value, NULL, 10);
     else if (!strcmp(key, "numa-nodes"))
@@ -80,7 +87,7 @@ static void parse_machine(const char *key, char *value) {
         machine.peer[from][to] = true;
     else if (!strcmp(key, "answer") && sscanf(value, "%95s %63s", what, result) == 2 && answer_count < MAX_ANSWERS) {
         snprintf(answers[answer_count].what, sizeof answers[0].what, "%s", what);
-        answers[answer_count++].result = result_by_name(result, CUDA_ERROR_UNKNOWN);
+        answers[answer_count++].result = named(result);
     } else
         stop("unknown line", key);
 }

@@ -39,6 +39,24 @@ static struct fault faults[MAX_FAULTS];
 static int fault_count;
 static pthread_mutex_t fault_mutex = PTHREAD_MUTEX_INITIALIZER;
 
+// A rule whose action means nothing would let a test pass that tests nothing.
+static bool known(const char *action) {
+    static const char *const words[] = {"hang", "crash", "kill", "exit", "trap", "skip", "corrupt"};
+    static const char *const kinds[] = {"zeros", "constant", "shifted", "stale", "random"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(action, words[i]))
+            return true;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (!strncmp(action, "corrupt:", 8) && !strcmp(action + 8, kinds[i]))
+            return true;
+    char *end;
+    if (!strncmp(action, "sticky:", 7))
+        return strtol(action + 7, &end, 10) > 0 && *end == '\0';
+    if (!strncmp(action, "slow:", 5))
+        return strtod(action + 5, &end) > 0 && (!strcmp(end, "ns") || !strcmp(end, "us") || !strcmp(end, "ms") || !strcmp(end, "s"));
+    return result_by_name(action, CUDA_SUCCESS) != CUDA_SUCCESS;
+}
+
 static void add(char *rule) {
     char *action = strchr(rule, '='), *call = rule;
     const char *role = getenv("GPUSHARE_ROLE");
@@ -72,6 +90,10 @@ static void add(char *rule) {
     }
     if (f->from < 1 || f->every < 1) {
         fprintf(stderr, "emulated CUDA driver: bad count in fault rule for %s\n", call);
+        exit(97);
+    }
+    if (!known(action)) {
+        fprintf(stderr, "emulated CUDA driver: unknown action %s in fault rule for %s\n", action, call);
         exit(97);
     }
     snprintf(f->call, sizeof f->call, "%s", call);
