@@ -144,14 +144,7 @@ func linkName(class string) string {
 }
 
 // DeviceName is a device's name on screen: "cpu", or "GPU 3" by its index in the run's header.
-func (d *Data) DeviceName(id string) string {
-	for _, dev := range d.Run.Header.Devices {
-		if dev.ID == id && dev.Backend != "host" {
-			return fmt.Sprintf("GPU %d", dev.Index)
-		}
-	}
-	return share.ShortID(id)
-}
+func (d *Data) DeviceName(id string) string { return d.Run.Header.DeviceName(id) }
 
 func (d *Data) order(id string) int {
 	for _, dev := range d.Run.Header.Devices {

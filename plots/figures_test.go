@@ -21,11 +21,11 @@ import (
 // comparison compares two made-up runs of which the second is slower here and faster there.
 func comparison(t *testing.T) *results.Comparison {
 	t.Helper()
-	a, b := resultstest.GPURun(1, "", resultstest.Powers(2<<20, 4, 5)...), resultstest.GPURun(1, "", resultstest.Powers(2<<20, 4, 5)...)
+	a, b := resultstest.Repeat(resultstest.GPURun(1, "", resultstest.Powers(2<<20, 4, 5)...), 8), resultstest.Repeat(resultstest.GPURun(1, "", resultstest.Powers(2<<20, 4, 5)...), 8)
 	b.Header.Run = "synthetic-b"
 	for i := range b.Cases {
 		for k, m := range b.Cases[i].Metrics {
-			f := 1 + 0.07*float64((i+3*k)%7-3)
+			f := 1 + 0.07*float64((i%(len(b.Cases)/8)+3*k)%7-3)
 			for j := range m.Samples {
 				m.Samples[j] *= f
 			}

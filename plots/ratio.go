@@ -27,25 +27,34 @@ var verdictStyles = map[stats.Verdict]style{
 func Ratios(c *results.Comparison, i int, name string, metrics func(string) bool) (Figure, error) {
 	f := Figure{
 		Name: "ratio-" + name, Title: fmt.Sprintf("%s against %s: ratios of %s", c.Runs[i].Label, c.Runs[0].Label, name),
-		Subtitle: "ratio of " + c.Runs[i].Label + " to " + c.Runs[0].Label + " with 95 % confidence interval, worst first",
+		Subtitle: "ratio of " + c.Runs[i].Label + " to " + c.Runs[0].Label + " with 95 % confidence interval, slower ones first",
 		Emulated: emulated(c), Width: figureWidth,
 	}
 	plot := forest{xLabel: "ratio (for times above 1 is slower, for bandwidths above 1 is faster)", unit: unitRatio}
 	thresholds := map[float64]bool{}
 	left := 0
-	pairs := len(c.Cells) > 0 && slices.ContainsFunc(c.Cells, func(o results.Cell) bool {
-		return o.Case.Producer != c.Cells[0].Case.Producer || o.Case.Consumer != c.Cells[0].Case.Consumer
-	})
+	var shown []*results.Cell
 	for k := range c.Cells {
 		cell := &c.Cells[k]
 		if cell.Run != i || !metrics(cell.Metric) || !cell.Test.CI.Estimable() || finite(cell.Test.Ratio) != nil || cell.Test.Ratio <= 0 {
 			continue
 		}
-		if len(plot.rows) == mostRatios {
+		if len(shown) == mostRatios {
 			left++
 			continue
 		}
-		plot.rows = append(plot.rows, forestRow{label: cellLabel(cell, pairs), style: verdictStyles[cell.Verdict], y: cell.Test.Ratio, low: cell.Test.CI.Low,
+		shown = append(shown, cell)
+	}
+	keys := make([]share.Case, len(shown))
+	for k, cell := range shown {
+		keys[k] = cell.Case
+	}
+	for _, cell := range shown {
+		label := cellLabel(cell)
+		if many(keys) {
+			label += " (" + c.PairName(cell.Case) + ")"
+		}
+		plot.rows = append(plot.rows, forestRow{label: label, style: verdictStyles[cell.Verdict], y: cell.Test.Ratio, low: cell.Test.CI.Low,
 			high: cell.Test.CI.High, value: fmt.Sprintf("%s  %s", results.FormatRatio(cell.Test.Ratio, stats.Interval{Low: nan, High: nan}), cell.Verdict)})
 		thresholds[cell.Threshold] = true
 	}
@@ -83,17 +92,13 @@ func emulated(c *results.Comparison) string {
 	return strings.Join(names, ", ")
 }
 
-// cellLabel names a cell; with several pairs of devices in the comparison also its pair.
-func cellLabel(c *results.Cell, pairs bool) string {
+// cellLabel names a cell among those of one pair of devices.
+func cellLabel(c *results.Cell) string {
 	name := c.Case.Path
 	if c.Case.Allocator != c.Case.Path {
 		name += " " + c.Case.Allocator
 	}
-	name = fmt.Sprintf("%s, %s, %s", shortTitle(c.Metric), name, share.FormatSize(c.Case.Size))
-	if pairs {
-		name += fmt.Sprintf(" (%s→%s)", share.ShortID(c.Case.Producer), share.ShortID(c.Case.Consumer))
-	}
-	return name
+	return fmt.Sprintf("%s, %s, %s", shortTitle(c.Metric), name, share.FormatSize(c.Case.Size))
 }
 
 // BothCurves shows a metric of the base and of run number i over size, one panel for each way of sharing.
@@ -143,7 +148,7 @@ func BothCurves(c *results.Comparison, i int, metric string) (Figure, error) {
 			title += " " + id.Allocator
 		}
 		if many(keys) {
-			title += " " + share.ShortID(id.Producer) + "→" + share.ShortID(id.Consumer)
+			title += " " + c.PairName(id)
 		}
 		grid.add(title, ch)
 	}

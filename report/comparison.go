@@ -15,12 +15,15 @@ import (
 // Most rows of the parts of a comparison in a terminal; the rest is counted.
 const (
 	mostDifferences = 16
-	mostCells       = 30
 	mostUnmatched   = 8
+	mostWorse       = 8
 )
 
-// Comparison writes the tables of a comparison: what differs between the runs, the metrics that matter, sorted, a summary by
-// path and metric, and what was not compared.
+// mostCells bounds the rows of the metrics with a verdict; equivalent ones have none.
+var mostCells = map[stats.Verdict]int{stats.Slower: 20, stats.Faster: 10, stats.Inconclusive: 10}
+
+// Comparison writes the tables of a comparison: the cases that got worse, what differs between the runs, the metrics that
+// matter, sorted, a summary by path and metric, and what was not compared.
 func Comparison(w io.Writer, c *results.Comparison, o TableOptions) error {
 	var b bytes.Buffer
 	for i, r := range c.Runs {
@@ -46,12 +49,16 @@ func Comparison(w io.Writer, c *results.Comparison, o TableOptions) error {
 			b.WriteString(o.style(red, short(fmt.Sprintf("%-15s EMULATED (%s): no measurement", "", r.Emulated), o.width())) + "\n")
 		}
 	}
+	writeWorse(&b, c, o)
 	if err := writeDifferences(&b, c, o); err != nil {
 		return err
 	}
-	n := c.Verdicts()
-	fmt.Fprintf(&b, "\n%s\n", o.style(bold, fmt.Sprintf("Verdicts on %s", plural(len(c.Cells), "metric"))))
-	paragraph(&b, o, fmt.Sprintf("%d slower, %d faster, %d inconclusive, %d equivalent", n[stats.Slower], n[stats.Faster], n[stats.Inconclusive], n[stats.Equivalent]))
+	title := "Verdicts on " + plural(len(c.Cells)-c.Steps(), "metric")
+	if n := c.Steps(); n > 0 {
+		title += fmt.Sprintf(" (%s of phases are in --csv and do not count)", plural(n, "step"))
+	}
+	fmt.Fprintf(&b, "\n%s\n", o.style(bold, title))
+	paragraph(&b, o, c.VerdictLine())
 	for _, note := range c.Notes {
 		paragraph(&b, o, note)
 	}
@@ -64,6 +71,53 @@ func Comparison(w io.Writer, c *results.Comparison, o TableOptions) error {
 	writeUnmatched(&b, c, o)
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// writeWorse writes the cases that the base measured and another run did not, alike ones together.
+func writeWorse(b *bytes.Buffer, c *results.Comparison, o TableOptions) {
+	if len(c.Worse) == 0 {
+		return
+	}
+	b.WriteByte('\n')
+	for _, line := range c.WorseCounts(true) {
+		b.WriteString(o.style(red, short("WORSE: "+line, o.width())) + "\n")
+	}
+	for _, line := range c.WorseCounts(false) {
+		paragraph(b, o, line)
+	}
+	type key struct {
+		run        int
+		to         share.Status
+		where, why string
+	}
+	counts := make(map[key]int)
+	example := make(map[key]string)
+	var order []key
+	for _, w := range c.Worse {
+		k := key{w.Run, w.To, w.Where(), w.Reason}
+		if counts[k] == 0 {
+			order = append(order, k)
+			example[k] = w.Case.String()
+		}
+		counts[k]++
+	}
+	for _, k := range order[:min(len(order), mostWorse)] {
+		where := example[k]
+		if counts[k] > 1 {
+			where = "such as " + where
+		}
+		if len(c.Runs) > 2 {
+			where = c.Runs[k.run].Label + ": " + where
+		}
+		why := k.why
+		if k.where != "" {
+			why = strings.TrimSuffix(k.where+": "+why, ": ")
+		}
+		entry(b, o, fmt.Sprintf("× %d %s", counts[k], k.to), where, why)
+	}
+	if left := len(order) - mostWorse; left > 0 {
+		fmt.Fprintf(b, "  and %s; --json has all\n", plural(left, "further reason"))
+	}
 }
 
 func writeDifferences(b *bytes.Buffer, c *results.Comparison, o TableOptions) error {
@@ -80,7 +134,7 @@ func writeDifferences(b *bytes.Buffer, c *results.Comparison, o TableOptions) er
 	}
 	for _, d := range c.Differences[:min(len(c.Differences), mostDifferences)] {
 		row := []string{clean(d.Key)}
-		for _, v := range d.Values {
+		for _, v := range d.Short(column) {
 			if v == "" {
 				v = "–"
 			}
@@ -95,52 +149,96 @@ func writeDifferences(b *bytes.Buffer, c *results.Comparison, o TableOptions) er
 	return err
 }
 
-// writeCells writes the cells that have a verdict other than equivalent, as the comparison sorts them.
+// writeCells writes a table for each verdict other than equivalent, as the comparison sorts its cells. Steps are left out.
 func writeCells(b *bytes.Buffer, c *results.Comparison, o TableOptions) error {
-	t := table{head: []string{"case", "metric", "verdict", "ratio", "p", "base", "this"}, left: map[int]bool{1: true, 2: true}, drop: []string{"p", "this", "base"}}
-	several := len(c.Runs) > 2
-	first := func(i int) string { return clean(c.Runs[i].Label) }
-	left := 0
-	pairs := slices.ContainsFunc(c.Cells, func(x results.Cell) bool {
-		return x.Case.Producer != c.Cells[0].Case.Producer || x.Case.Consumer != c.Cells[0].Case.Consumer
-	})
-	for i := range c.Cells {
-		x := &c.Cells[i]
-		if x.Verdict == stats.Equivalent {
+	explained, name := false, cellNames(c)
+	for _, verdict := range []stats.Verdict{stats.Slower, stats.Faster, stats.Inconclusive} {
+		var cells []*results.Cell
+		for i := range c.Cells {
+			if x := &c.Cells[i]; x.Verdict == verdict && !x.Step {
+				cells = append(cells, x)
+			}
+		}
+		if len(cells) == 0 {
 			continue
 		}
-		if len(t.rows) == mostCells {
-			left++
-			continue
+		b.WriteByte('\n')
+		if !explained {
+			explained = true
+			paragraph(b, o, "medians of the base and of this run ± the wider side of the 95 % interval, ratio with its 95 % interval, p adjusted for the number of "+
+				"metrics; the surest difference first (--csv has every column)")
+			b.WriteByte('\n')
 		}
-		name := wayName(x.Case) + " " + share.FormatSize(x.Case.Size)
-		if pairs {
-			name += " " + share.ShortID(x.Case.Producer) + "→" + share.ShortID(x.Case.Consumer)
+		left := len(cells) - mostCells[verdict]
+		t := cellTable(c, cells[:min(len(cells), mostCells[verdict])], name)
+		t.head[0] = fmt.Sprintf("%s: %d", verdict, len(cells))
+		if err := t.write(b, o); err != nil {
+			return err
 		}
-		if several {
-			name = short(first(x.Run), 16) + ": " + name
+		if left > 0 {
+			fmt.Fprintf(b, "and %d more; --csv has all\n", left)
 		}
-		t.rows = append(t.rows, []string{clean(name), short(strings.TrimPrefix(x.Metric, "kernel/"), 18),
-			verdictWord(x.Verdict), results.FormatRatio(x.Test.Ratio, x.Test.CI), results.FormatP(x.AdjustedP), results.FormatQuantity(x.A.Median, x.Unit),
-			results.FormatQuantity(x.B.Median, x.Unit)})
 	}
-	if len(t.rows) == 0 {
-		return nil
-	}
-	b.WriteByte('\n')
-	paragraph(b, o, "medians, ratio with its 95 % interval, p adjusted over all metrics; the worst first (--csv has every column)")
-	err := t.write(b, o)
-	if left > 0 {
-		fmt.Fprintf(b, "and %d more that are not equivalent; --csv has all\n", left)
-	}
-	return err
+	return nil
 }
 
-func verdictWord(v stats.Verdict) string {
-	if v == stats.Inconclusive {
-		return "inconcl."
+// cellTable has a row for each cell.
+func cellTable(c *results.Comparison, cells []*results.Cell, name func(*results.Cell) string) *table {
+	t := &table{head: []string{"", "base", "this", "ratio", "p"}, whole: true}
+	for _, x := range cells {
+		s := scaleFor([]float64{x.A.Median, x.B.Median}, x.Unit)
+		row := []string{name(x), withError(s, &x.A), withError(s, &x.B) + " " + s.unit, results.FormatRatio(x.Test.Ratio, x.Test.CI), results.FormatP(x.AdjustedP)}
+		if len(c.Runs) > 2 {
+			row[0] = short(c.Runs[x.Run].Label, 16) + ": " + row[0]
+		}
+		t.rows = append(t.rows, row)
 	}
-	return string(v)
+	return t
+}
+
+// cellNames returns what names a cell: way, size and metric, and what else there is more than one of among those of its way,
+// such as pairs of devices.
+func cellNames(c *results.Comparison) func(*results.Cell) string {
+	details := []func(*results.Cell) string{
+		func(x *results.Cell) string { return strings.ReplaceAll(c.PairName(x.Case), "→GPU ", "→") },
+		func(x *results.Cell) string { return x.Case.Transport },
+		func(x *results.Cell) string { return x.Case.Receiver },
+		func(x *results.Cell) string { return x.Case.Cache },
+		func(x *results.Cell) string { return "+" + share.FormatSize(x.Case.Offset) },
+		func(x *results.Cell) string { return fmt.Sprintf("live %d", x.Case.Live) },
+		func(x *results.Cell) string { return x.Case.Variant },
+	}
+	first := make(map[string]*results.Cell) // of each way
+	several := make(map[string][]bool)      // details of each way that differ
+	for i := range c.Cells {
+		x := &c.Cells[i]
+		way := wayName(x.Case)
+		if first[way] == nil {
+			first[way], several[way] = x, make([]bool, len(details))
+		}
+		for k, of := range details {
+			several[way][k] = several[way][k] || of(x) != of(first[way])
+		}
+	}
+	return func(x *results.Cell) string {
+		way := wayName(x.Case)
+		words := []string{way, share.FormatSize(x.Case.Size), strings.ReplaceAll(strings.TrimPrefix(x.Metric, "kernel/"), "_", " ")}
+		for k, of := range details {
+			if several[way][k] {
+				words = append(words, of(x))
+			}
+		}
+		return clean(strings.Join(words, " "))
+	}
+}
+
+// withError is a median ± the wider side of its interval.
+func withError(s scale, x *stats.Summary) string {
+	text := s.format(x.Median)
+	if x.CI.Estimable() {
+		text += s.plusMinus(max(x.CI.High-x.Median, x.Median-x.CI.Low))
+	}
+	return text
 }
 
 // writeGroups writes a row for each path, and for each metric the mean ratio with the counts behind it.
@@ -205,6 +303,6 @@ func writeUnmatched(b *bytes.Buffer, c *results.Comparison, o TableOptions) {
 		entry(b, o, fmt.Sprintf("× %d", counts[k]), "in "+c.Runs[k.in].Label+", such as "+example[k], "not in "+c.Runs[k.not].Label+": "+k.why)
 	}
 	if left := len(order) - mostUnmatched; left > 0 {
-		fmt.Fprintf(b, "  and %s; --csv and --json have all\n", plural(left, "further reason"))
+		fmt.Fprintf(b, "  and %s; --json has all\n", plural(left, "further reason"))
 	}
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -37,10 +36,10 @@ func (o TableOptions) style(sequence, s string) string {
 
 // table is text in columns. The first column holds names and is left-aligned, the others numbers, right-aligned.
 type table struct {
-	head []string
-	rows [][]string
-	left map[int]bool // further left-aligned columns
-	drop []string     // columns that are left out, in this order, where not all find room
+	head  []string
+	rows  [][]string
+	left  map[int]bool // further left-aligned columns
+	whole bool         // names are not shortened where that leaves half the width: columns rather go into a further block
 }
 
 const (
@@ -56,17 +55,8 @@ func (t *table) write(w io.Writer, o TableOptions) error {
 		return nil
 	}
 	widths := t.widths()
-	for _, name := range t.drop {
-		if i := slices.Index(t.head, name); i > 0 && o.width()-numbers(widths) < min(widths[0], o.width()*2/5) {
-			t.head = slices.Delete(t.head, i, i+1)
-			for k := range t.rows {
-				t.rows[k] = slices.Delete(t.rows[k], i, i+1)
-			}
-			widths = t.widths()
-		}
-	}
 	room := o.width() - numbers(widths)
-	if room < widths[0] {
+	if room < widths[0] && !(t.whole && widths[0] <= o.width()/2) {
 		widths[0] = max(min(widths[0], max(room, o.width()/nameShare)), shortest)
 	}
 	for from := 1; from < len(t.head) || from == 1; {

@@ -146,11 +146,16 @@ func (s scale) estimate(r *results.Row) string {
 	if half > wide*r.Stats.Median {
 		return fmt.Sprintf("%s [%s, %s]", text, s.format(ci.Low), s.format(ci.High))
 	}
+	return text + s.plusMinus(half)
+}
+
+// plusMinus writes half an interval, " ±0.12".
+func (s scale) plusMinus(half float64) string {
 	side := s.format(half)
 	if half > 0 && strings.Trim(side, "0.") == "" {
 		side = "<" + strconv.FormatFloat(math.Pow10(-s.decimals), 'f', s.decimals, 64)
 	}
-	return text + " ±" + side
+	return " ±" + side
 }
 
 var nan = math.NaN()

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -19,14 +20,20 @@ import (
 // comparison compares two made-up runs of which the second is slower here and faster there.
 func comparison(t testing.TB, emulated string) *results.Comparison {
 	t.Helper()
-	a, b := resultstest.GPURun(1, emulated, resultstest.Powers(2<<20, 16, 3)...), resultstest.GPURun(1, emulated, resultstest.Powers(2<<20, 16, 3)...)
+	a, b := resultstest.Repeat(resultstest.GPURun(1, emulated, resultstest.Powers(2<<20, 16, 3)...), 8), resultstest.Repeat(resultstest.GPURun(1, emulated, resultstest.Powers(2<<20, 16, 3)...), 8)
 	b.Header.Run, b.Header.Host = "synthetic-b", "made-up-2"
 	b.Header.Settings.MaxSamples = 500
 	b.Header.Details = map[string]string{"driver": "999.1"}
-	b.Cases = b.Cases[:len(b.Cases)-1]
+	last := b.Cases[len(b.Cases)-1].Case
+	b.Cases = slices.DeleteFunc(b.Cases, func(c results.CaseResult) bool { return c.Case == last })
+	n := len(b.Cases) / 8
+	b.Cases[n+1].Status, b.Cases[n+1].Reason = share.StatusCorrupt, "8 bytes of 2097152 differ"
+	for r := range 8 {
+		b.Cases[r*n+8].Status, b.Cases[r*n+8].Reason, b.Cases[r*n+8].Metrics = share.StatusUnsupported, "cuMemCreate: CUDA_ERROR_NOT_SUPPORTED", nil
+	}
 	for i := range b.Cases {
 		for k, m := range b.Cases[i].Metrics {
-			f := 1 + 0.07*float64((i+3*k)%7-3)
+			f := 1 + 0.07*float64((i%n+3*k)%7-3)
 			for j := range m.Samples {
 				m.Samples[j] *= f
 			}

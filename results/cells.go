@@ -36,6 +36,7 @@ func (c *Comparison) match(base, other *Run, index int) {
 	why = neighboursOf(theirs)
 	for _, g := range groups {
 		if partner := theirs[g[0].Case]; partner != nil {
+			c.worsen(g, partner, index)
 			c.matchMetrics(g, partner, index)
 		} else {
 			c.lack(0, index, g[0].Case, "", why.no(g[0].Case))

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +27,8 @@ var (
 	ErrNothingMatches = errors.New("nothing in these runs can be compared")
 	// ErrEmulated is matched when emulated runs were to be compared with real ones.
 	ErrEmulated = errors.New("emulated and real runs don't compare")
+	// ErrUnknownMetric is matched when a threshold is for a metric that there is not.
+	ErrUnknownMetric = errors.New("no such metric")
 )
 
 // CompareOptions say what is a difference.
@@ -32,14 +36,16 @@ type CompareOptions struct {
 	Threshold float64 // relative difference that does not matter, 0.05 for 5 %; 0: DefaultThreshold
 	// Thresholds has others for single metrics ("export") or, without an entry of their own, their steps ("export" also
 	// covers "export/cuMemExportToShareableHandle", "kernel" covers all kernels).
-	Thresholds         map[string]float64
+	Thresholds map[string]float64
+	// Names are what to call the runs, in their order. Where there is none it is Header.Run.
+	Names              []string
 	Force              bool // compare emulated with real runs
 	FailOnInconclusive bool
 }
 
 // RunInfo names a run in a comparison.
 type RunInfo struct {
-	Label    string    `json:"label"` // Header.Run, with a number where two runs have the same
+	Label    string    `json:"label"` // CompareOptions.Names or Header.Run, with a number where two runs have the same
 	Host     string    `json:"host"`
 	Started  time.Time `json:"started"`
 	Emulated string    `json:"emulated"` // name of the emulated machine; "" on real hardware
@@ -54,11 +60,23 @@ type RunInfo struct {
 type Comparison struct {
 	Runs        []RunInfo    // the base first
 	Differences []Difference // of machines and settings
-	Cells       []Cell       // slower ones first, then faster, inconclusive, equivalent; the largest effect first
+	Worse       []Worse      // cases that the base measured and another run did not, or not in all repeats; of each run the worst first
+	Cells       []Cell       // steps last; slower ones first, then faster, inconclusive, equivalent; the surest effect first
 	Groups      []Group
 	Unmatched   []Unmatched
 	Notes       []string       // what keeps the comparison as a whole from being conclusive
+	Blind       []string       // those of the notes that say of a run that no difference of it could have been found
 	Options     CompareOptions // as used, with defaults
+
+	base *Header
+}
+
+// DeviceName is what the base's device is called on screen, see [Header.DeviceName].
+func (c *Comparison) DeviceName(id string) string { return c.base.DeviceName(id) }
+
+// PairName is what the base's pair of devices is called on screen: "GPU 0→GPU 1".
+func (c *Comparison) PairName(of share.Case) string {
+	return c.DeviceName(of.Producer) + "→" + c.DeviceName(of.Consumer)
 }
 
 // Cell is a metric of a case in two runs.
@@ -74,10 +92,13 @@ type Cell struct {
 	RepeatsA  int           // repeats with samples
 	RepeatsB  int
 	// Test has the ratio B/A with its interval and the p-value, over processes where both have enough.
-	Test      stats.Comparison
-	AdjustedP float64 // Holm over all cells of the comparison
+	Test stats.Comparison
+	// AdjustedP is P adjusted for the number of metrics (Benjamini and Hochberg, each direction by itself) and of runs; of a
+	// step that of its phase, or P adjusted for the number of the phase's steps (Holm), whichever is larger.
+	AdjustedP float64
 	Threshold float64
-	Verdict   stats.Verdict
+	Verdict   stats.Verdict // Inconclusive where Test is not over processes
+	Step      bool          // a step of a phase that has a cell of its own: it explains the phase and does not count
 	WarningsA []Warning
 	WarningsB []Warning
 	Notes     []string // repeats left out
@@ -106,7 +127,7 @@ type Unmatched struct {
 // Compare compares each run with the first. Runs match case by case; a case's samples are used from the repeats that are
 // ok or partial. A verdict is about the run, not the base: faster means that it is better than the base, also for rates.
 //
-// Errors: [ErrNothingMatches], [ErrEmulated], and options that are out of range.
+// Errors: [ErrNothingMatches], [ErrEmulated], [ErrUnknownMetric], and options that are out of range.
 func Compare(runs []*Run, o CompareOptions) (*Comparison, error) {
 	if len(runs) < 2 {
 		return nil, fmt.Errorf("compare %d run: at least 2 are needed", len(runs))
@@ -117,7 +138,10 @@ func Compare(runs []*Run, o CompareOptions) (*Comparison, error) {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold
 	}
-	c := &Comparison{Runs: describe(runs), Differences: findDifferences(runs), Options: o}
+	if err := o.checkNames(runs); err != nil {
+		return nil, err
+	}
+	c := &Comparison{Runs: describe(runs, o.Names), Differences: findDifferences(runs), Options: o, base: &runs[0].Header}
 	for i, run := range runs {
 		if emulated := run.Header.Emulated != ""; emulated != (runs[0].Header.Emulated != "") && !o.Force {
 			return nil, fmt.Errorf("%w: %s and %s; --force compares them all the same", ErrEmulated, c.Runs[0].kind(), c.Runs[i].kind())
@@ -126,7 +150,8 @@ func Compare(runs []*Run, o CompareOptions) (*Comparison, error) {
 	for i := 1; i < len(runs); i++ {
 		c.match(runs[0], runs[i], i)
 	}
-	if len(c.Cells) == 0 {
+	c.sortWorse()
+	if len(c.Cells) == 0 && !slices.ContainsFunc(c.Worse, Worse.Broken) {
 		why := "both are empty"
 		if len(c.Unmatched) > 0 {
 			u := c.Unmatched[0]
@@ -154,6 +179,37 @@ func (o CompareOptions) check() error {
 	return err
 }
 
+// checkNames refuses a threshold for a metric that no run can have or has.
+func (o CompareOptions) checkNames(runs []*Run) error {
+	if len(o.Thresholds) == 0 {
+		return nil
+	}
+	var names []string
+	for _, p := range share.Phases() {
+		names = append(names, p.String())
+	}
+	names = append(names, share.Setup, "kernel")
+	found := make(map[string]bool)
+	for _, run := range runs {
+		for i := range run.Cases {
+			for k := range run.Cases[i].Metrics {
+				found[run.Cases[i].Metrics[k].Name] = true
+			}
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(found)) {
+		if strings.HasPrefix(m, "kernel/") {
+			names = append(names, m)
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(o.Thresholds)) {
+		if !found[m] && !slices.Contains(names, m) {
+			return fmt.Errorf("threshold of %q: %w; there are %s, and steps of phases such as map/mmap", m, ErrUnknownMetric, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
 // threshold returns the one of the metric, or of the longest leading part of its name that has one.
 func (o CompareOptions) threshold(metric string) float64 {
 	for name := metric; name != ""; {
@@ -165,12 +221,15 @@ func (o CompareOptions) threshold(metric string) float64 {
 	return o.Threshold
 }
 
-func describe(runs []*Run) []RunInfo {
+func describe(runs []*Run, names []string) []RunInfo {
 	var infos []RunInfo
 	seen := make(map[string]int)
-	for _, run := range runs {
+	for i, run := range runs {
 		h := &run.Header
 		label := cmp.Or(h.Run, h.Host, "run")
+		if i < len(names) {
+			label = cmp.Or(names[i], label)
+		}
 		if seen[label]++; seen[label] > 1 {
 			label = fmt.Sprintf("%s#%d", label, seen[label])
 		}

@@ -60,6 +60,7 @@ var compareColumns = []column[cellOf]{
 	{"run_producer", func(c *cellOf) string { return cell(c.Other.Producer) }},
 	{"run_consumer", func(c *cellOf) string { return cell(c.Other.Consumer) }},
 	{"run_link", func(c *cellOf) string { return cell(c.OtherLink) }},
+	{"step", func(c *cellOf) string { return strconv.FormatBool(c.Step) }},
 }
 
 // probability writes a p-value. One below 0.0001 has an exponent, "1.2e-47": as a decimal it could have 300 digits.
@@ -89,7 +90,9 @@ type (
 		Threshold   float64               `json:"threshold"`
 		Thresholds  map[string]float64    `json:"thresholds"`
 		Verdicts    map[stats.Verdict]int `json:"verdicts"`
+		Steps       map[stats.Verdict]int `json:"step_verdicts"`
 		ExitStatus  int                   `json:"exit_status"`
+		Worse       []worseJSON           `json:"worse"`
 		Groups      []groupJSON           `json:"groups"`
 		Cells       []cellJSON            `json:"cells"`
 		Unmatched   []unmatchedJSON       `json:"unmatched"`
@@ -131,7 +134,18 @@ type (
 		Basis     stats.Basis   `json:"basis"`
 		Threshold float64       `json:"threshold"`
 		Verdict   stats.Verdict `json:"verdict"`
+		Step      bool          `json:"step"`
 		Notes     []string      `json:"notes"`
+	}
+	worseJSON struct {
+		Run     int          `json:"run"` // index in runs
+		Case    share.Case   `json:"case"`
+		Other   share.Case   `json:"run_case"`
+		From    share.Status `json:"base_status"`
+		To      share.Status `json:"status"`
+		Repeats int          `json:"repeats"`
+		Of      int          `json:"of_repeats"`
+		Reason  string       `json:"reason"`
 	}
 	unmatchedJSON struct {
 		In     int        `json:"in"`     // index in runs
@@ -145,10 +159,13 @@ type (
 // WriteJSON writes the comparison as one JSON object.
 func (c *Comparison) WriteJSON(w io.Writer) error {
 	v := comparisonJSON{Schema: 1, Runs: c.Runs, Differences: c.Differences, Notes: orEmpty(c.Notes), Threshold: c.Options.Threshold,
-		Thresholds: c.Options.Thresholds, Verdicts: allVerdicts(c.Verdicts()), ExitStatus: c.ExitStatus(),
-		Groups: []groupJSON{}, Cells: []cellJSON{}, Unmatched: []unmatchedJSON{}}
+		Thresholds: c.Options.Thresholds, Verdicts: allVerdicts(c.Verdicts()), Steps: allVerdicts(c.StepVerdicts()), ExitStatus: c.ExitStatus(),
+		Worse: []worseJSON{}, Groups: []groupJSON{}, Cells: []cellJSON{}, Unmatched: []unmatchedJSON{}}
 	if v.Thresholds == nil {
 		v.Thresholds = map[string]float64{}
+	}
+	for _, w := range c.Worse {
+		v.Worse = append(v.Worse, worseJSON(w))
 	}
 	for _, g := range c.Groups {
 		g.Verdicts = allVerdicts(g.Verdicts)
@@ -159,7 +176,7 @@ func (c *Comparison) WriteJSON(w io.Writer) error {
 		v.Cells = append(v.Cells, cellJSON{Run: x.Run, Case: x.Case, Other: x.Other, Link: x.Link, OtherLink: x.OtherLink, Metric: x.Metric, Unit: x.Unit,
 			A: side(&x.A, x.RepeatsA, x.WarningsA), B: side(&x.B, x.RepeatsB, x.WarningsB),
 			Ratio: x.Test.Ratio, Low: orNull(x.Test.CI.Low), High: orNull(x.Test.CI.High), Level: orNull(x.Test.CI.Level),
-			P: x.Test.P, AdjustedP: x.AdjustedP, Basis: x.Test.Basis, Threshold: x.Threshold, Verdict: x.Verdict, Notes: orEmpty(x.Notes)})
+			P: x.Test.P, AdjustedP: x.AdjustedP, Basis: x.Test.Basis, Threshold: x.Threshold, Verdict: x.Verdict, Step: x.Step, Notes: orEmpty(x.Notes)})
 	}
 	for _, u := range c.Unmatched {
 		v.Unmatched = append(v.Unmatched, unmatchedJSON(u))

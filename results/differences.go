@@ -66,7 +66,7 @@ func facts(run *Run) []fact {
 	h := &run.Header
 	all := []fact{
 		{"emulated", h.Emulated}, {"version", h.Version}, {"backend", h.Backend},
-		{"repeats", strconv.Itoa(h.Repeats)}, {"args", strings.Join(h.Args, " ")},
+		{"repeats", strconv.Itoa(h.Repeats)}, {"args", strings.Join(measuringArgs(h.Args), " ")},
 	}
 	for _, d := range h.Devices {
 		key := fmt.Sprintf("device.%s.%d", d.Backend, d.Index)
@@ -85,6 +85,61 @@ func facts(run *Run) []fact {
 		all = append(all, flatten("settings", settings)...)
 	}
 	return append(all, flatten("environment", h.Environment)...)
+}
+
+// outputFlags say where results go and how progress is shown, not what is measured.
+var outputFlags = []string{"--out", "--json", "--progress", "--export"}
+
+// measuringArgs leaves out what does not change what is measured: two runs of one command differ in it.
+func measuringArgs(args []string) []string {
+	var kept []string
+	for i := 0; i < len(args); i++ {
+		name, _, joined := strings.Cut(args[i], "=")
+		if !slices.Contains(outputFlags, name) {
+			kept = append(kept, args[i])
+		} else if !joined {
+			i++
+		}
+	}
+	return kept
+}
+
+// Short returns the values in at most a number of runes each. Where one is longer, what all begin with is left out, so that
+// the part in which they differ is seen.
+func (d Difference) Short(most int) []string {
+	var values [][]rune
+	longest := 0
+	for _, v := range d.Values {
+		values = append(values, []rune(v))
+		longest = max(longest, len(values[len(values)-1]))
+	}
+	start := 0
+	if longest > most && len(values) > 1 {
+		start = commonStart(values)
+	}
+	short := make([]string, len(values))
+	for i, v := range values {
+		if v = v[start:]; start > 0 {
+			v = append([]rune("…"), v...)
+		}
+		if len(v) > most {
+			v = append(v[:most-1:most-1], '…')
+		}
+		short[i] = string(v)
+	}
+	return short
+}
+
+// commonStart is how much of the beginning all values share, up to a space.
+func commonStart(values [][]rune) int {
+	n := 0
+	for n < len(values[0]) && !slices.ContainsFunc(values, func(v []rune) bool { return n >= len(v) || v[n] != values[0][n] }) {
+		n++
+	}
+	for n > 0 && values[0][n-1] != ' ' {
+		n--
+	}
+	return n
 }
 
 func sortedKeys(m map[string]string) []string {

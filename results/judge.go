@@ -2,37 +2,136 @@ package results
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/stat/combin"
 
 	"gpushare-bench/share"
 	"gpushare-bench/stats"
 )
 
-// judge adjusts the p-values over all cells, the family, gives verdicts and sorts by what matters.
+// judge adjusts the p-values, gives verdicts and sorts by what matters. docs/results.md says what the adjustments hold.
 func (c *Comparison) judge() {
-	p := make([]float64, len(c.Cells))
-	for i := range c.Cells {
-		p[i] = c.Cells[i].Test.P
+	families, steps := c.families()
+	for _, f := range families {
+		c.adjust(f)
 	}
-	adjusted := stats.Holm(p)
+	for phase, members := range steps {
+		c.adjustSteps(&c.Cells[phase], members)
+	}
 	for i := range c.Cells {
 		cell := &c.Cells[i]
-		direction := stats.LowerIsBetter
-		if (Metric{Unit: cell.Unit}).HigherIsBetter() {
-			direction = stats.HigherIsBetter
+		cell.Verdict = stats.Inconclusive // two starts of a program differ by more than the samples of one can tell
+		if cell.Test.Basis == stats.ByProcesses {
+			cell.Verdict = stats.Judge(cell.Test.CI, cell.AdjustedP, cell.Threshold, cell.direction())
 		}
-		cell.AdjustedP = adjusted[i]
-		cell.Verdict = stats.Judge(cell.Test.CI, cell.AdjustedP, cell.Threshold, direction)
 	}
 	rank := map[stats.Verdict]int{stats.Slower: 0, stats.Faster: 1, stats.Inconclusive: 2, stats.Equivalent: 3}
 	slices.SortStableFunc(c.Cells, func(x, y Cell) int {
-		return cmp.Or(rank[x.Verdict]-rank[y.Verdict], cmp.Compare(math.Abs(math.Log(y.Test.Ratio)), math.Abs(math.Log(x.Test.Ratio))))
+		if x.Step != y.Step {
+			if x.Step {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(rank[x.Verdict]-rank[y.Verdict], cmp.Compare(y.surely(), x.surely()),
+			cmp.Compare(math.Abs(math.Log(y.Test.Ratio)), math.Abs(math.Log(x.Test.Ratio))))
 	})
+}
+
+// family are the metrics of a run, without steps, whose unit is the same.
+type family struct {
+	run   int
+	basis stats.Basis
+	cells []int // indices in Comparison.Cells
+}
+
+// families marks the steps of phases that are compared themselves, and returns them by the index of their phase, and the
+// families of all other cells.
+func (c *Comparison) families() (families []family, steps map[int][]int) {
+	type key struct {
+		run    int
+		of     share.Case
+		metric string
+	}
+	index := make(map[key]int)
+	for i := range c.Cells {
+		index[key{c.Cells[i].Run, c.Cells[i].Case, c.Cells[i].Metric}] = i
+	}
+	steps = make(map[int][]int)
+	for i := range c.Cells {
+		x := &c.Cells[i]
+		name, _, _ := strings.Cut(x.Metric, "/")
+		if phase, ok := index[key{x.Run, x.Case, name}]; ok && name != x.Metric {
+			x.Step = true
+			steps[phase] = append(steps[phase], i)
+			continue
+		}
+		k := slices.IndexFunc(families, func(f family) bool { return f.run == x.Run && f.basis == x.Test.Basis })
+		if k < 0 {
+			k = len(families)
+			families = append(families, family{run: x.Run, basis: x.Test.Basis})
+		}
+		families[k].cells = append(families[k].cells, i)
+	}
+	return families, steps
+}
+
+// adjust is Benjamini and Hochberg's adjustment in each direction by itself, times the number of runs that are compared with
+// the base. In one direction the tests that point into the other count with a p of 1, so that a run that is much faster in
+// most metrics does not make it easier to call the others slower.
+func (c *Comparison) adjust(f family) {
+	for _, worse := range []bool{true, false} {
+		p := make([]float64, len(f.cells))
+		for k, i := range f.cells {
+			p[k] = 1
+			if c.Cells[i].worse() == worse {
+				p[k] = c.Cells[i].Test.P
+			}
+		}
+		for k, q := range stats.BenjaminiHochberg(p) {
+			if cell := &c.Cells[f.cells[k]]; cell.worse() == worse {
+				cell.AdjustedP = min(1, q*c.candidates())
+			}
+		}
+	}
+}
+
+// adjustSteps is Holm's adjustment over the steps of a phase. No step is more significant than its phase.
+func (c *Comparison) adjustSteps(phase *Cell, steps []int) {
+	p := make([]float64, len(steps))
+	for k, i := range steps {
+		p[k] = c.Cells[i].Test.P
+	}
+	for k, q := range stats.Holm(p) {
+		c.Cells[steps[k]].AdjustedP = max(phase.AdjustedP, q)
+	}
+}
+
+// candidates is the number of runs that are compared with the base.
+func (c *Comparison) candidates() float64 { return float64(len(c.Runs) - 1) }
+
+func (x *Cell) direction() stats.Direction {
+	if (Metric{Unit: x.Unit}).HigherIsBetter() {
+		return stats.HigherIsBetter
+	}
+	return stats.LowerIsBetter
+}
+
+// worse reports whether the ratio says that the run is worse than the base, however little.
+func (x *Cell) worse() bool {
+	if x.direction() == stats.HigherIsBetter {
+		return x.Test.Ratio < 1
+	}
+	return x.Test.Ratio > 1
+}
+
+// surely is how far the whole interval is from a ratio of 1, as a logarithm; 0 if it holds 1 or is not estimable.
+func (x *Cell) surely() float64 {
+	if !x.Test.CI.Estimable() || x.Test.CI.Contains(1) {
+		return 0
+	}
+	return min(math.Abs(math.Log(x.Test.CI.Low)), math.Abs(math.Log(x.Test.CI.High)))
 }
 
 // sum makes the groups, in the order of runs, paths and metrics.
@@ -78,53 +177,42 @@ func metricOrder(metric string) int {
 	return len(share.Phases()) + 2
 }
 
-// Verdicts counts the cells by verdict.
-func (c *Comparison) Verdicts() map[stats.Verdict]int {
+// Verdicts counts the cells by verdict, without steps.
+func (c *Comparison) Verdicts() map[stats.Verdict]int { return c.count(false) }
+
+// StepVerdicts counts the steps of phases by verdict.
+func (c *Comparison) StepVerdicts() map[stats.Verdict]int { return c.count(true) }
+
+func (c *Comparison) count(steps bool) map[stats.Verdict]int {
 	n := make(map[stats.Verdict]int)
 	for i := range c.Cells {
-		n[c.Cells[i].Verdict]++
+		if c.Cells[i].Step == steps {
+			n[c.Cells[i].Verdict]++
+		}
 	}
 	return n
 }
 
-// ExitStatus is ExitRegression if a run is slower in any cell, else ExitInconclusive if that was asked for and any cell is
-// inconclusive, else 0.
+// Steps is the number of cells that are steps of a phase: the last ones.
+func (c *Comparison) Steps() int {
+	n := 0
+	for i := range c.Cells {
+		if c.Cells[i].Step {
+			n++
+		}
+	}
+	return n
+}
+
+// ExitStatus is ExitRegression if a run is slower in any phase, setup or kernel or a case broke in it, else ExitInconclusive
+// if that was asked for and any of them is inconclusive, else 0. Steps do not count.
 func (c *Comparison) ExitStatus() int {
 	n := c.Verdicts()
 	switch {
-	case n[stats.Slower] > 0:
+	case n[stats.Slower] > 0 || slices.ContainsFunc(c.Worse, Worse.Broken):
 		return ExitRegression
 	case n[stats.Inconclusive] > 0 && c.Options.FailOnInconclusive:
 		return ExitInconclusive
 	}
 	return 0
-}
-
-// advise says what keeps the comparison from finding anything.
-func (c *Comparison) advise() {
-	family := len(c.Cells)
-	best, units := math.Inf(1), 0
-	for i := range c.Cells {
-		t := &c.Cells[i].Test
-		if t.Basis != stats.ByProcesses {
-			return
-		}
-		if p := smallestP(t.NA, t.NB); p < best {
-			best, units = p, min(t.NA, t.NB)
-		}
-	}
-	if best*float64(family) < stats.Alpha {
-		return
-	}
-	enough := units
-	for smallestP(enough, enough)*float64(family) >= stats.Alpha {
-		enough++
-	}
-	c.Notes = append(c.Notes, fmt.Sprintf("With %d repeats p is at least %.2g, which over the %d metrics compared here cannot become significant: "+
-		"nothing can be called faster or slower. Measure both runs with --repeat %d, or fewer metrics.", units, best, family, enough))
-}
-
-// smallestP is the smallest two-sided p of a Mann-Whitney test of n1 and n2 units: 2 of all (n1+n2 over n1) arrangements.
-func smallestP(n1, n2 int) float64 {
-	return 2 / combin.GeneralizedBinomial(float64(n1+n2), float64(n1))
 }

@@ -15,6 +15,7 @@ const (
 	maxDifferences = 40
 	maxCells       = 60
 	maxUnmatched   = 40
+	maxWorse       = 40
 )
 
 // WriteMarkdown writes the comparison for an issue or a pull request: verdicts, what differs between the runs, a summary
@@ -24,8 +25,12 @@ func (c *Comparison) WriteMarkdown(w io.Writer) error {
 	p := func(format string, args ...any) { fmt.Fprintf(bw, format, args...) }
 	base := c.Runs[0]
 	p("## Compared with %s\n\n", md(base.Label))
-	p("%s of %d metrics. ", c.counts(), len(c.Cells))
-	p("A difference below %s%% does not matter%s; p is adjusted by Holm over all metrics compared.\n", percent(c.Options.Threshold), thresholdList(c.Options.Thresholds))
+	p("**%s** of %s", md(c.VerdictLine()), count(len(c.Cells)-c.Steps(), "metric"))
+	if n := c.Steps(); n > 0 {
+		p(" (%s of phases not among them)", count(n, "step"))
+	}
+	p(". A difference below %s%% does not matter%s; p is adjusted for the number of metrics.\n", percent(c.Options.Threshold), thresholdList(c.Options.Thresholds))
+	c.mdWorse(p)
 	for _, n := range c.Notes {
 		p("\n> %s\n", md(n))
 	}
@@ -57,6 +62,27 @@ func (c *Comparison) WriteMarkdown(w io.Writer) error {
 	return bw.Flush() // bufio keeps the first error
 }
 
+// mdWorse lists the cases that got worse, broken ones first.
+func (c *Comparison) mdWorse(p func(string, ...any)) {
+	if len(c.Worse) == 0 {
+		return
+	}
+	p("\n### Cases that got worse\n\n")
+	for i, w := range c.Worse {
+		if i == maxWorse {
+			p("- and %d more\n", len(c.Worse)-i)
+			break
+		}
+		what := fmt.Sprintf("%s in %s, %s in %s", w.From, c.Runs[0].Label, w.To, c.Runs[w.Run].Label)
+		for _, s := range []string{w.Where(), shorten(w.Reason)} {
+			if s != "" {
+				what += ": " + s
+			}
+		}
+		p("- %s: %s\n", md(w.Case.String()), md(what))
+	}
+}
+
 func (c *Comparison) mdDifferences(p func(string, ...any)) {
 	if len(c.Differences) == 0 {
 		p("\nNo differences between the machines and settings.\n")
@@ -73,8 +99,8 @@ func (c *Comparison) mdDifferences(p func(string, ...any)) {
 			break
 		}
 		p("| %s |", md(d.Key))
-		for _, v := range d.Values {
-			p(" %s |", md(shorten(v)))
+		for _, v := range d.Short(mostRunes) {
+			p(" %s |", md(v))
 		}
 		p("\n")
 	}
@@ -82,18 +108,22 @@ func (c *Comparison) mdDifferences(p func(string, ...any)) {
 
 func (c *Comparison) mdCells(p func(string, ...any)) {
 	p("\n### Metrics\n\n")
-	shown := slices.IndexFunc(c.Cells, func(x Cell) bool { return x.Verdict == stats.Equivalent })
-	if shown < 0 {
-		shown = len(c.Cells)
+	var shown []*Cell
+	left, equivalent := 0, 0
+	for i := range c.Cells {
+		switch x := &c.Cells[i]; {
+		case x.Verdict == stats.Equivalent:
+			equivalent++
+		case len(shown) == maxCells:
+			left++
+		default:
+			shown = append(shown, x)
+		}
 	}
-	equivalent := len(c.Cells) - shown
-	left := max(0, shown-maxCells)
-	shown -= left
-	if shown > 0 {
+	if len(shown) > 0 {
 		p("| verdict | run | case | metric | %s | this run | ratio | p | by | warnings |\n| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- | --- |\n", md(c.Runs[0].Label))
 	}
-	for i := range c.Cells[:shown] {
-		x := &c.Cells[i]
+	for _, x := range shown {
 		p("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", x.Verdict, md(c.Runs[x.Run].Label), md(x.Case.String()), md(x.Metric),
 			FormatInterval(x.A.Median, x.A.CI, x.Unit), FormatInterval(x.B.Median, x.B.CI, x.Unit), FormatRatio(x.Test.Ratio, x.Test.CI),
 			FormatP(x.AdjustedP), x.Test.Basis, md(strings.Join(append(warningsOf(x), x.Notes...), "; ")))
@@ -155,14 +185,17 @@ func thresholdList(thresholds map[string]float64) string {
 	return " (" + strings.Join(s, ", ") + ")"
 }
 
-// shorten cuts long values, such as kernel command lines.
-func shorten(s string) string {
-	const most = 120
-	r := []rune(s)
-	if len(r) <= most {
-		return s
+// mostRunes is the length of long values, such as kernel command lines.
+const mostRunes = 120
+
+func shorten(s string) string { return (Difference{Values: []string{s}}).Short(mostRunes)[0] }
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	return string(r[:most-1]) + "…"
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 var mdEscapes = strings.NewReplacer("\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "~", "\\~",

@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"gpushare-bench/share"
@@ -39,6 +40,16 @@ type Header struct {
 	Environment json.RawMessage    `json:"environment,omitempty"` // sysinfo.Environment
 	Settings    Settings           `json:"settings"`
 	Overhead    Overhead           `json:"timed_call_overhead"`
+}
+
+// DeviceName is a device's name on screen: "cpu", or "GPU 3" by its index.
+func (h *Header) DeviceName(id string) string {
+	for i := range h.Devices {
+		if d := &h.Devices[i]; d.ID == id && d.Backend != "host" {
+			return fmt.Sprintf("GPU %d", d.Index)
+		}
+	}
+	return share.ShortID(id)
 }
 
 // Settings are the options that decide what a number means.

@@ -7,8 +7,8 @@
 #   -b  the tool; build/gpushare-bench by default. Nothing else is needed but bash and awk
 #   -t  time for everything, in seconds; 600 by default
 #   -n  how many comparisons, of two runs each; 20 by default
-#   -r  fresh pairs of processes in each run; 8 by default. compare takes the process as its unit from 4 on, and the more
-#       metrics a run has the more repeats it takes until anything can be significant: compare says how many
+#   -r  fresh pairs of processes in each run; 8 by default. compare gives verdicts from 4 on, and the more metrics a run has
+#       the more repeats it takes until a difference of a single one can be significant: compare says how many
 #   -o  keep the runs in this directory, new or empty
 #
 # By default a memfd of 4 KiB and of 1 MiB without kernels is shared. On a GPU, for example:
@@ -68,6 +68,7 @@ for i in $(seq "$comparisons"); do
 	# verdict and the columns before it hold no commas of their own.
 	awk -F, -v i="$i" -v alarms="$dir/alarms.txt" '
 		NR == 1 { for (k = 1; k <= NF; k++) column[$k] = k; next }
+		$column["step"] == "true" { next } # does not count in the exit status
 		{ n++; verdict[$column["verdict"]]++; basis[$column["basis"]]++ }
 		$column["verdict"] == "slower" || $column["verdict"] == "faster" {
 			printf "  comparison %d: %s %s %s, %s B, %s: ×%.3f [%.3f, %.3f], adjusted p %.2g, by %s\n", i, $column["verdict"], $column["path"],
@@ -84,9 +85,9 @@ done
 
 touch "$dir/alarms.txt"
 echo
-note=$(sed -n 's/.*"\(With [0-9]* repeats p is at least[^"]*\)".*/\1/p' "$dir"/*.json | sort -u)
+note=$(sed -n 's/.*"\(With [0-9]* repeats [^"]*\|One pair of [^"]*\|Fewer than [^"]*\|[0-9]* of [0-9]* metrics have [^"]*\)".*/\1/p' "$dir"/*.json | sort -u)
 if [ -n "$note" ]; then
-	printf 'Some comparisons could not find anything:\n%s\n\n' "$note"
+	printf 'What could not have been found:\n%s\n\n' "$note"
 fi
 if [ -s "$dir/alarms.txt" ]; then
 	echo 'False alarms:'

@@ -265,3 +265,27 @@ func OddRun() *results.Run {
 	run.Dropped = []string{"run.jsonl:9: \x1b[31mchecksum"}
 	return run
 }
+
+// Repeat gives the run each of its cases in n repeats. The processes differ by up to 2 %, as samples do not.
+func Repeat(run *results.Run, n int) *results.Run {
+	once := run.Cases
+	run.Cases, run.Header.Repeats = nil, n
+	noise := Noise(n)
+	for r := range n {
+		for _, c := range once {
+			c.Repeat, c.Order = r, len(run.Cases)
+			c.Metrics = append([]results.Metric(nil), c.Metrics...)
+			for k := range c.Metrics {
+				m := &c.Metrics[k]
+				f := 0.99 + 0.02*noise.next()
+				samples := make([]float64, len(m.Samples))
+				for i, v := range m.Samples {
+					samples[i] = v * f
+				}
+				m.Samples = samples
+			}
+			run.Cases = append(run.Cases, c)
+		}
+	}
+	return run
+}
