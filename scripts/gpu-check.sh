@@ -16,6 +16,8 @@
 #   sweep      gpushare-bench sweep with its defaults
 #   kill       a consumer is killed in the middle: the rest must be measured, no memory lost
 #   bandwidth  2 GiB: kernels on device and host memory, warm and cold, and copies over the link
+#   pairs      between several GPUs: sharing and all kernels, against nvbandwidth where it
+#              is installed and against copies in bare C
 #   export     bare C: what makes the export of a fresh allocation slow
 #
 # No Go is needed on that machine when BIN (default build/gpu) has the programs:
@@ -24,17 +26,19 @@
 #   CGO_ENABLED=0 go test -c -o build/gpu/gpu.test ./gpu
 #
 # Any other NAME.test in BIN is run in the folder NAME as well. gcc is needed for
-# speed and export, nvcc for kernels.
+# speed, export and pairs, nvcc for kernels.
 #
 # Variables: BUDGET, seconds for everything (540): what no longer fits is not run.
 # SIZES (2MiB,64MiB,1GiB) and CYCLES (101) of speed and export, BANDWIDTH_SIZE
-# (2GiB), SWEEP_FLAGS, further flags of the sweep, ROUNDS of speed (7).
+# (2GiB), SWEEP_FLAGS, further flags of the sweep, ROUNDS of speed (7). PAIRS, those
+# of pairs, such as "0:1 1:0" (all of up to 4 GPUs; of more, each GPU and the next, both
+# ways), and PAIR_SIZE (1GiB), the buffer of its kernels.
 # shellcheck disable=SC2317 # steps are called by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 
-all_steps='machine info contract kernels speed sweep kill bandwidth export'
-: "${BIN:=build/gpu}" "${BUDGET:=540}" "${ROUNDS:=7}" "${SIZES:=2MiB,64MiB,1GiB}" "${CYCLES:=101}" "${BANDWIDTH_SIZE:=2GiB}" "${SWEEP_FLAGS:=}"
+all_steps='machine info contract kernels speed sweep kill bandwidth pairs export'
+: "${BIN:=build/gpu}" "${BUDGET:=540}" "${ROUNDS:=7}" "${SIZES:=2MiB,64MiB,1GiB}" "${CYCLES:=101}" "${BANDWIDTH_SIZE:=2GiB}" "${SWEEP_FLAGS:=}" "${PAIRS:=}" "${PAIR_SIZE:=1GiB}"
 
 usage() {
 	echo "$1" >&2
@@ -120,9 +124,11 @@ find_cuda() {
 	fi
 }
 
-# build_sharing compiles the bare C baseline, once.
-build_sharing() {
-	[ ! -x "$work/sharing" ] || return 0
+# build_bare NAME SOURCE… compiles a program in bare C, once.
+build_bare() {
+	local name=$1
+	shift
+	[ ! -x "$work/$name" ] || return 0
 	need gcc || return
 	find_cuda
 	if [ -z "$libcuda" ]; then
@@ -133,9 +139,11 @@ build_sharing() {
 		echo "there is no cuda.h beside nvcc, in /usr/local/cuda or in CUDA_HOME"
 		return "$not_here"
 	fi
-	limited 60 gcc -std=gnu11 -O2 -Wall ${include:+-I"$include"} -o "$work/sharing" baseline/bare.c baseline/sharing.c baseline/export.c \
+	limited 60 gcc -std=gnu11 -O2 -Wall ${include:+-I"$include"} -o "$work/$name" baseline/bare.c "$@" \
 		-Wl,--allow-shlib-undefined "$libcuda"
 }
+
+build_sharing() { build_bare sharing baseline/sharing.c baseline/export.c; }
 
 # lines FILE counts its lines, 0 if there is none.
 lines() { if [ -e "$1" ]; then wc -l <"$1"; else echo 0; fi; }
@@ -311,6 +319,130 @@ step_bandwidth() {
 		--progress plain --out "$work/bandwidth"
 }
 
+# devices prints the number and the ID of each GPU.
+devices() {
+	[ -e "$out/info.txt" ] || tool 60 info --backend cuda >"$out/info.txt"
+	sed -n 's/^device *\([0-9][0-9]*\) *[^,]*, \([^,]*\),.*/\1 \2/p' "$out/info.txt"
+}
+
+# pairs_of N prints the pairs of N GPUs that are measured.
+pairs_of() {
+	local i j
+	for ((i = 0; i < $1; i++)); do
+		for ((j = 0; j < $1; j++)); do
+			if [ "$i" != "$j" ] && { [ "$1" -le 4 ] || [ $(((i + 1) % $1)) = "$j" ] || [ $(((j + 1) % $1)) = "$i" ]; }; then
+				echo "$i:$j"
+			fi
+		done
+	done
+}
+
+# matrix_of TEST turns the matrix that nvbandwidth prints, of several the total, into lines: producer, consumer, TEST,
+# GB/s. A row is the GPU that copies, which is the consumer, a column the other.
+matrix_of() {
+	awk -v test="$1" '
+		/bandwidth \(GB\/s\)/ { wanted = !/(Read|Write)[12]/; head = 1; next }
+		!NF || /^SUM/ { wanted = 0 }
+		!wanted { next }
+		head { split($0, column); head = 0; next }
+		{ for (i = 2; i <= NF; i++) if ($i != "N/A") print column[i - 1], $1, test, $i }'
+}
+
+# nvbandwidth_tests prints what nvbandwidth measures between the GPUs, as matrix_of does.
+nvbandwidth_tests() {
+	local test size
+	size=$(numfmt --from=iec-i --suffix=B "$PAIR_SIZE")
+	size=${size%B}
+	case $(nvbandwidth --help 2>&1) in
+	*MiB*) size=$((size / 1048576)) ;;
+	esac
+	for test in memcpy_read_sm memcpy_write_sm memcpy_read_ce memcpy_write_ce bidirectional_memcpy_read_ce bidirectional_memcpy_write_ce; do
+		limited 60 nvbandwidth -t "device_to_device_$test" --bufferSize "$size" >"$work/pairs/nvbandwidth-$test.txt" || return
+		cat "$work/pairs/nvbandwidth-$test.txt" >&2
+		matrix_of "$test" <"$work/pairs/nvbandwidth-$test.txt"
+	done
+}
+
+# kernels_of FILE prints the kernels of a summary.csv: producer, consumer, path/allocator, kernel, GB/s. The columns up to
+# the metric have no commas in a row of a case that went well.
+kernels_of() {
+	devices | awk -F, '
+		FNR == NR { split($0, device, " "); number[device[2]] = device[1]; next }
+		FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["status"] == "ok" && $at["unit"] == "B/s" && $at["metric"] ~ /^kernel\// {
+			sub("kernel/", "", $at["metric"])
+			print number[$at["producer"]], number[$at["consumer"]], $at["path"] "/" $at["allocator"], $at["metric"], $at["median"] / 1e9
+		}' - "$1"
+}
+
+# ratios REFERENCES TOOL holds the tool, in lines as of kernels_of, against the references, in lines as of matrix_of: copies
+# of the copy engines against both of them, kernels against nvbandwidth or, where it has no figure, against bare C.
+ratios() {
+	awk '
+		BEGIN {
+			least = 0.98
+			against["read"] = against["copy"] = "memcpy_read_sm|bare/memcpy"
+			against["write"] = against["copy-to"] = "memcpy_write_sm|bare/memcpy-to"
+			against["memcpy"] = "memcpy_read_ce bare/memcpy"
+			against["memcpy-to"] = "memcpy_write_ce bare/memcpy-to"
+			against["memcpy-both"] = "bidirectional_memcpy_read_ce bidirectional_memcpy_write_ce bare/memcpy-both"
+			printf "%-6s %-17s %-12s %9s  %-30s %9s %7s\n", "pair", "path/allocator", "kernel", "GB/s", "reference", "GB/s", "ratio"
+		}
+		FNR == NR { reference[$1 " " $2 " " $3] = $4; next }
+		{
+			n = split(against[$4], names, " ")
+			for (i = 1; i <= n; i++) {
+				m = split(names[i], either, "|")
+				for (j = 1; j < m && !($1 " " $2 " " either[j] in reference); j++) { }
+				if (!($1 " " $2 " " either[j] in reference)) continue
+				r = reference[$1 " " $2 " " either[j]]
+				ratio = r > 0 ? $5 / r : 0
+				printf "%-6s %-17s %-12s %9.1f  %-30s %9.1f %7.3f%s\n", $1 ":" $2, $3, $4, $5, either[j], r, ratio, ratio < least ? " below" : ""
+				all++
+				below += ratio < least
+				if (all == 1 || ratio < lowest) lowest = ratio
+			}
+		}
+		END {
+			if (!all) { print "nothing to compare with"; exit }
+			printf "%d of %d at least %.2f of the reference, the lowest %.3f\n", all - below, all, least, lowest
+			exit below > 0
+		}' "$1" "$2"
+}
+
+step_pairs() {
+	local status=0 pair n list folder=$work/pairs
+	n=$(devices | wc -l)
+	if [ "$n" -lt 2 ]; then
+		echo "there is no second GPU here: $n"
+		return "$not_here"
+	fi
+	[ -n "$PAIRS" ] || PAIRS=$(pairs_of "$n" | paste -sd ' ')
+	list=${PAIRS// /,}
+	echo "$n GPUs, pairs $list"
+	mkdir "$folder"
+	if need nvbandwidth; then
+		nvbandwidth_tests >"$folder/references" || status=1
+	fi
+	if build_bare peer baseline/peer.c; then
+		for pair in $PAIRS; do
+			limited 30 "$work/peer" -g "${pair/:/,}" -s "$PAIR_SIZE" >"$folder/bare-${pair/:/-}.csv" || status=1
+			awk -F, 'NR > 1 { print $3, $4, "bare/" $6, $5 / $8 }' "$folder/bare-${pair/:/-}.csv" >>"$folder/references"
+		done
+	fi
+	tool 150 sweep --pair "$list" --path cumemmap,cuda-ipc --allocator vmm,device --size "$PAIR_SIZE" \
+		--kernel read,write,copy,copy-to,memcpy,memcpy-to,memcpy-both --min-samples 10 --max-samples 30 --max-time 4s --time-limit 120s \
+		--progress plain --out "$folder/kernels" || status=1
+	tool 150 sweep --pair "0:0,$list" --path cumemmap,cuda-ipc --allocator vmm,device --size 2MiB,16MiB,128MiB,1GiB \
+		--kernel none --max-time 500ms --time-limit 120s --progress plain --out "$folder/sharing" || status=1
+	touch "$folder/references"
+	kernels_of "$folder/kernels/summary.csv" >"$folder/tool"
+	ratios "$folder/references" "$folder/tool" >"$folder/ratio.txt" || status=1
+	cat "$folder/ratio.txt"
+	remark=$(tail -n 1 "$folder/ratio.txt")
+	return "$status"
+}
+
 step_sweep() {
 	local status=0
 	# shellcheck disable=SC2086 # several flags
@@ -322,7 +454,7 @@ step_sweep() {
 # --- the run ------------------------------------------------------------------------
 
 # Seconds below which a step is not worth starting.
-declare -A least=([machine]=5 [info]=15 [contract]=30 [kernels]=60 [speed]=120 [export]=40 [kill]=40 [bandwidth]=60 [sweep]=130)
+declare -A least=([machine]=5 [info]=15 [contract]=30 [kernels]=60 [speed]=120 [export]=40 [kill]=40 [bandwidth]=60 [pairs]=90 [sweep]=130)
 
 for program in gpushare-bench gpu.test ratio; do
 	if [ ! -x "$BIN/$program" ] && command -v go >/dev/null; then
