@@ -2,6 +2,7 @@ package plots
 
 import (
 	"fmt"
+	"strings"
 
 	"gpushare-bench/results"
 )
@@ -23,36 +24,51 @@ func (d *Data) Bandwidth(v *View, metric string) (Figure, error) {
 			}
 		}
 	}
-	c.levels = d.references(v, metric, curves)
-	if len(c.levels) > 0 {
-		f.Notes[0] += " Dashed: the physical peak of the memory, and what the consumer reached on its own."
+	var drawn []string
+	if len(curves) > 0 {
+		for _, r := range d.references(v, metric) {
+			c.levels, drawn = append(c.levels, r.level), append(drawn, r.note)
+		}
+	}
+	if len(drawn) > 0 {
+		f.Notes[0] += " Dashed: " + strings.Join(drawn, ", and ") + "."
 	}
 	return f.withChart(c)
 }
 
-// references are the physical peak of the producer's memory, and the best of the consumer's local memory where the pair is
-// remote and local pairs were measured.
-func (d *Data) references(v *View, metric string, curves []curve) []level {
-	var levels []level
-	if dev, ok := d.Device(v.Producer); ok && dev.PeakBytes > 0 && len(curves) > 0 {
-		levels = append(levels, level{fmt.Sprintf("peak of %s: %s", d.DeviceName(v.Producer),
-			results.FormatQuantity(dev.PeakBytes, results.BytesPerSecond)), dev.PeakBytes})
-	}
-	if best := d.Local(v.Consumer, metric); v.Producer != v.Consumer && best > 0 && len(curves) > 0 {
-		levels = append(levels, level{fmt.Sprintf("local on %s: %s", d.DeviceName(v.Consumer),
-			results.FormatQuantity(best, results.BytesPerSecond)), best})
-	}
-	return levels
+// reference is a line that a bandwidth is held against, with what it is.
+type reference struct {
+	level
+	note string
 }
 
-// Local is the best median that the device reached with the kernel on its own memory, without cached ones; 0 if not measured.
-func (d *Data) Local(device, metric string) float64 {
+// references are the physical peak of the producer's memory, and what the consumer reached on memory of its own.
+func (d *Data) references(v *View, metric string) []reference {
+	var all []reference
+	if dev, ok := d.Device(v.Producer); ok && dev.PeakBytes > 0 {
+		all = append(all, reference{level{fmt.Sprintf("peak of %s: %s", d.DeviceName(v.Producer),
+			results.FormatQuantity(dev.PeakBytes, results.BytesPerSecond)), dev.PeakBytes}, "the physical peak of the producer's memory"})
+	}
+	if best := d.Local(v, metric); best > 0 {
+		all = append(all, reference{level{fmt.Sprintf("local on %s: %s", d.DeviceName(v.Consumer),
+			results.FormatQuantity(best, results.BytesPerSecond)), best}, "the best that the consumer reached on memory of its own"})
+	}
+	return all
+}
+
+// Local is the best median that the consumer of a view reached with the kernel on memory of its own, without cached ones; 0 if
+// not measured. Its own is a copy, and memory that another process on the same device shares with it, unless that is what is
+// looked at.
+func (d *Data) Local(view *View, metric string) float64 {
 	best := 0.0
 	for _, v := range d.Views {
-		if v.Producer != device || v.Consumer != device {
+		if v.Consumer != view.Consumer {
 			continue
 		}
 		for _, w := range v.Ways {
+			if w.Case.Path != Baseline && (v == view || v.Producer != v.Consumer) {
+				continue
+			}
 			for _, size := range w.sizes {
 				if r := w.Row(size, metric); r != nil && !cached(r) {
 					best = max(best, r.Stats.Median)

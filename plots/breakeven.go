@@ -35,7 +35,7 @@ func (d *Data) BreakEven(v *View) (Figure, error) {
 	}
 	for _, w := range v.Ways {
 		if len(points[w]) > 0 {
-			c.curves = append(c.curves, curve{w.Label, styleOf(w.Case), byX(points[w])})
+			c.curves = append(c.curves, curve{w.Label, w.style, byX(points[w])})
 		}
 	}
 	c.sizes = sorted(c.sizes)

@@ -33,6 +33,7 @@ type View struct {
 type Way struct {
 	Case  share.Case // with Size 0
 	Label string     // path, allocator and what else tells the ways of this view apart
+	style style
 	cells map[int64]*cell
 	sizes []int64
 }
@@ -119,6 +120,11 @@ func (v *View) finish(d *Data) {
 			cmp.Compare(x.Offset, y.Offset), cmp.Compare(x.Live, y.Live), cmp.Compare(x.Variant, y.Variant))
 	})
 	nameWays(v.Ways)
+	for i, w := range v.Ways {
+		w.style = distinct(styleOf(w.Case), func(st style) bool {
+			return slices.ContainsFunc(v.Ways[:i], func(o *Way) bool { return alike(o.style, st) })
+		})
+	}
 }
 
 // pathOrder is the order of paths in legends and tables; the baseline is last.
@@ -270,4 +276,16 @@ func (v *View) way(c share.Case) *Way {
 		}
 	}
 	return nil
+}
+
+// Label is the name of a case's way among the others between the same devices.
+func (d *Data) Label(c share.Case) string {
+	for _, v := range d.Views {
+		if v.Producer == c.Producer && v.Consumer == c.Consumer {
+			if w := v.way(c); w != nil {
+				return w.Label
+			}
+		}
+	}
+	return pathAllocator(c)
 }

@@ -80,12 +80,15 @@ func (d *Data) Distribution(v *View, size int64, metric string) (Figure, error) 
 		if err != nil {
 			return Figure{}, fmt.Errorf("distribution of %s, %s: %w", metric, plain(w.Label), err)
 		}
-		all = append(all, steps{w.Label, styleOf(w.Case), x, p, first})
+		all = append(all, steps{w.Label, w.style, x, p, first})
 	}
 	f := Figure{
 		Name:  "distribution-" + fileName(metric),
 		Title: fmt.Sprintf("Distribution of %s, sharing %s", MetricTitle(metric), share.FormatSize(size)), Subtitle: d.subtitle(v), Emulated: d.Run.Header.Emulated, Width: figureWidth, Height: figureHeight,
-		Notes: []string{"Each curve: the fraction of samples at most that long. Marks above 100 %: first cycles, which are not among the samples."},
+		Notes: []string{fmt.Sprintf("Each curve: the fraction of samples at most that %s. Marks on the curves: medians.", map[string]string{results.Nanoseconds: "long", results.BytesPerSecond: "fast"}[unit])},
+	}
+	if slices.ContainsFunc(all, func(s steps) bool { return len(s.first) > 0 }) {
+		f.Notes[0] += " Marks above 100 %: first cycles, which are not among the samples."
 	}
 	if longest > ecdfPoints {
 		f.Notes = append(f.Notes, fmt.Sprintf("Drawn through at most %d of up to %d samples; the points drawn are exact.", ecdfPoints, longest))
@@ -117,18 +120,18 @@ func drawSteps(dc draw.Canvas, all []steps, name, unit string) {
 	p.X.Scale = plot.LogScale{}
 	p.X.Label.Text = name
 	p.Y.Label.Text = "fraction of samples"
-	low, high := math.Inf(1), 0.0
+	low, high, strip := math.Inf(1), 0.0, 0.0
 	for _, s := range all {
 		low, high = min(low, s.x[0]), max(high, s.x[len(s.x)-1])
 		for _, v := range s.first {
 			if v > 0 {
-				low, high = min(low, v), max(high, v)
+				low, high, strip = min(low, v), max(high, v), firstStrip
 			}
 		}
 	}
 	p.X.Min, p.X.Max = around(low, high, 2)
 	p.X.Tick.Marker = logTicks(p.X.Min, p.X.Max, unit)
-	p.Y.Min, p.Y.Max = 0, 1+firstStrip
+	p.Y.Min, p.Y.Max = 0, 1+strip
 	for _, v := range []float64{0, 25, 50, 75, 100} {
 		p.Y.Tick.Marker = append(ticksOf(p.Y.Tick.Marker), plot.Tick{Value: v / 100, Label: tickLabel(v, unitPercent)})
 	}
@@ -142,12 +145,18 @@ func drawSteps(dc draw.Canvas, all []steps, name, unit string) {
 			pts = append(pts, vg.Point{X: x(s.x[k]), Y: pts[len(pts)-1].Y}, vg.Point{X: x(s.x[k]), Y: y(s.p[k])})
 		}
 		dc.StrokeLines(s.style.line(), pts)
+		if k := slices.IndexFunc(s.p, func(p float64) bool { return p >= 0.5 }); k >= 0 {
+			dc.DrawGlyph(s.style.point(3.2), vg.Point{X: x(s.x[k]), Y: y(0.5)})
+		}
 		at := y(1 + firstStrip*(0.25+0.7*float64(i)/float64(len(all))))
 		for _, v := range s.first {
 			if v > 0 {
 				dc.DrawGlyph(s.style.point(3), vg.Point{X: x(v), Y: at})
 			}
 		}
+	}
+	if strip == 0 {
+		return
 	}
 	st := aligned(noteStyle, draw.XRight, draw.YTop)
 	dc.FillText(st, vg.Point{X: data.Max.X - 2, Y: data.Max.Y - 2}, "first cycles")

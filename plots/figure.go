@@ -7,6 +7,7 @@ import (
 	"html"
 	"image/color"
 	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -177,6 +178,7 @@ var (
 	fontFamily  = regexp.MustCompile(`font-family:[^;"]*;font-variant:[^;"]*;font-weight:([^;"]*);font-style:[^;"]*;?`)
 	textElement = regexp.MustCompile(`<text([^>]*?)font-size:([0-9.]+)px([^>]*)>([^<]+)</text>`)
 	spaceInTag  = regexp.MustCompile(`\s*\n\s*style=`)
+	longPath    = regexp.MustCompile(`d="M[-0-9.,]+(L[-0-9.,]+){8,}Z?"`)
 )
 
 // roomed makes every text take the room that the picture left for it, whatever font the reader's system has, and names
@@ -203,6 +205,7 @@ func compact(s string) string {
 		return ""
 	})
 	s = spaceInTag.ReplaceAllString(s, " style=")
+	s = longPath.ReplaceAllStringFunc(s, shortPath)
 	pairs := []string{}
 	for _, v := range []struct {
 		c    color.Color
@@ -212,4 +215,47 @@ func compact(s string) string {
 		pairs = append(pairs, fmt.Sprintf("#%02X%02X%02X", r>>8, g>>8, b>>8), "var("+v.name+")")
 	}
 	return strings.NewReplacer(pairs...).Replace(s)
+}
+
+// shortPath writes a path of straight lines with relative coordinates, to a tenth of a point.
+func shortPath(d string) string {
+	body, end := strings.TrimPrefix(strings.TrimSuffix(d, `"`), `d="M`), `"`
+	if rest, ok := strings.CutSuffix(body, "Z"); ok {
+		body, end = rest, `Z"`
+	}
+	var b strings.Builder
+	var x, y int // tenths
+	for i, at := range strings.Split(body, "L") {
+		xs, ys, _ := strings.Cut(at, ",")
+		fx, errX := strconv.ParseFloat(xs, 64)
+		fy, errY := strconv.ParseFloat(ys, 64)
+		if errX != nil || errY != nil {
+			return d
+		}
+		nx, ny := int(math.Round(10*fx)), int(math.Round(10*fy))
+		switch {
+		case i == 0:
+			fmt.Fprintf(&b, `d="M%s,%s`, tenths(nx), tenths(ny))
+		case nx != x && ny != y:
+			fmt.Fprintf(&b, "l%s,%s", tenths(nx-x), tenths(ny-y))
+		case nx != x:
+			b.WriteString("h" + tenths(nx-x))
+		case ny != y:
+			b.WriteString("v" + tenths(ny-y))
+		}
+		x, y = nx, ny
+	}
+	return b.String() + end
+}
+
+// tenths writes a number of tenths as SVG may be written: "-.5", "12", "3.1".
+func tenths(n int) string {
+	s := strconv.FormatFloat(math.Abs(float64(n))/10, 'f', -1, 64)
+	if n != 0 {
+		s = strings.TrimPrefix(s, "0")
+	}
+	if n < 0 {
+		s = "-" + s
+	}
+	return s
 }

@@ -158,6 +158,54 @@ func TestDistributionRefusesAndIsExact(t *testing.T) {
 	}
 }
 
+// TestBandwidthIsHeldAgainstWhatIsDrawn wants the note to name the lines that are there, and local memory to be one of them
+// between two processes on one device too: it is what the copy of a staged buffer reads from.
+func TestBandwidthIsHeldAgainstWhatIsDrawn(t *testing.T) {
+	const peak, local = "the physical peak of the producer's memory", "the best that the consumer reached on memory of its own"
+	one, two := resultstest.GPURun(1, "", 2<<20, 64<<20), resultstest.GPURun(2, "", 2<<20, 64<<20)
+	unstaged := resultstest.GPURun(1, "", 2<<20, 64<<20)
+	unstaged.Cases = slices.DeleteFunc(unstaged.Cases, func(c results.CaseResult) bool { return c.Case.Path == Baseline })
+	metric := KernelMetric(share.KernelRead)
+	for _, x := range []struct {
+		name  string
+		run   *results.Run
+		view  int
+		notes []string
+	}{
+		{"one GPU", one, 0, []string{peak, local}},
+		{"one GPU without staging", unstaged, 0, []string{peak}},
+		{"between two", two, 1, []string{peak, local}},
+		{"no GPU", resultstest.HostRun(4096, 1<<20), 0, nil},
+	} {
+		d := NewData(x.run)
+		v := d.Views[x.view]
+		f, err := d.Bandwidth(v, metric)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, note := range []string{peak, local} {
+			if got, want := strings.Contains(f.Notes[0], note), slices.Contains(x.notes, note); got != want {
+				t.Errorf("%s: the note %q has %q: %v, want %v", x.name, f.Notes[0], note, got, want)
+			}
+		}
+		if strings.Contains(f.Notes[0], "Dashed") != (len(x.notes) > 0) || len(d.references(v, metric)) != len(x.notes) {
+			t.Errorf("%s: %q, %d lines", x.name, f.Notes[0], len(d.references(v, metric)))
+		}
+	}
+	d := NewData(one)
+	best := 0.0
+	for _, w := range d.Views[0].Ways {
+		for _, size := range w.sizes {
+			if r := w.Row(size, metric); r != nil && w.Case.Path == Baseline {
+				best = max(best, r.Stats.Median)
+			}
+		}
+	}
+	if got := d.Local(d.Views[0], metric); got != best || best == 0 {
+		t.Errorf("local is %v, what staging reads from gives %v", got, best)
+	}
+}
+
 func TestColorsAreOfPathsAlone(t *testing.T) {
 	seen := map[string]string{}
 	for path, c := range pathColors {
@@ -229,5 +277,17 @@ func toLengths(v ...float64) []vg.Length {
 func TestTextOfPDFs(t *testing.T) {
 	if got, want := latin(pdfText.Replace("5 µs ±2 … → −1 – メ\u0080")), "5 \xb5s \xb12 \x85 -> -1 \x96 ??"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestShortPath(t *testing.T) {
+	for in, want := range map[string]string{
+		`d="M424.17,72.035L424.17,72.289L424.28,72.289L430.02,70.1"`: `d="M424.2,72v.3h.1l5.7,-2.2"`,
+		`d="M-0.5,10L20,10.04L10.04,0.5Z"`:                           `d="M-.5,10h20.5l-10,-9.5Z"`,
+		`d="M1e5,x"`:                                                 `d="M1e5,x"`,
+	} {
+		if got := shortPath(in); got != want {
+			t.Errorf("shortPath(%s) = %s, want %s", in, got, want)
+		}
 	}
 }

@@ -26,7 +26,7 @@ const intervalNote = "Points are medians, bands their 95 % confidence intervals.
 // curvesOf are the ways of a view that have the metric.
 func (v *View) curvesOf(metric string) (curves []curve, sizes []int64, zeros int) {
 	for _, w := range v.Ways {
-		cv := curve{label: w.Label, style: styleOf(w.Case)}
+		cv := curve{label: w.Label, style: w.style}
 		for _, size := range w.sizes {
 			r := w.Row(size, metric)
 			if r == nil {
@@ -132,7 +132,7 @@ func (v *View) legend() []curve {
 	for _, w := range v.Ways {
 		for _, size := range w.sizes {
 			if w.measured(size) {
-				all = append(all, curve{label: w.Label, style: styleOf(w.Case)})
+				all = append(all, curve{label: w.Label, style: w.style})
 				break
 			}
 		}

@@ -103,11 +103,9 @@ func (v *View) byLive(size int64) (groups []liveGroup, counts []int) {
 		if len(ways) < 2 || len(measured) == 0 {
 			continue
 		}
-		st := styleOf(b.Case)
-		// Another transport, receiver or cache of the same path and allocator looks the same elsewhere.
-		for i := 0; i < len(otherMarks) && slices.ContainsFunc(groups, func(g liveGroup) bool { return alike(g.style, st) }); i++ {
-			st.mark = otherMarks[i]
-		}
+		st := distinct(styleOf(b.Case), func(st style) bool {
+			return slices.ContainsFunc(groups, func(g liveGroup) bool { return alike(g.style, st) })
+		})
 		groups = append(groups, liveGroup{label: b.Label, style: st, ways: ways})
 		for _, w := range measured {
 			counts = append(counts, w.Case.Live)
@@ -115,11 +113,6 @@ func (v *View) byLive(size int64) (groups []liveGroup, counts []int) {
 	}
 	slices.Sort(counts)
 	return groups, slices.Compact(counts)
-}
-
-// alike reports whether two styles can't be told apart.
-func alike(a, b style) bool {
-	return a.color == b.color && a.glyph == b.glyph && slices.Equal(a.dashes, b.dashes)
 }
 
 // liveAt is where a number of live mappings lies on a logarithmic axis: twice the number, so that there is room for none

@@ -3,6 +3,7 @@ package plots
 import (
 	"hash/fnv"
 	"image/color"
+	"slices"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot/font"
@@ -112,6 +113,13 @@ var allocatorMarks = map[string]mark{
 
 var otherMarks = []mark{{longDash, draw.CrossGlyph{}}, {dashDot2, draw.PlusGlyph{}}, {shortDash, draw.TriangleGlyph{}}}
 
+// What marks are made of where the allocator's own is taken.
+var (
+	dashPatterns = [][]vg.Length{longDash, dashDot2, shortDash, dashed, dotted, dashDot, solid}
+	glyphs       = []draw.GlyphDrawer{draw.CrossGlyph{}, draw.PlusGlyph{}, draw.TriangleGlyph{}, draw.CircleGlyph{}, draw.BoxGlyph{},
+		draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}}
+)
+
 func allocatorMark(name string) mark {
 	if m, ok := allocatorMarks[name]; ok {
 		return m
@@ -142,7 +150,27 @@ func WayColor(c share.Case) color.NRGBA {
 	return bounded(mix(base, rgb(0xFFFFFF), shade))
 }
 
+// styleOf is how a way looks, as far as path and allocator say.
 func styleOf(c share.Case) style { return style{WayColor(c), allocatorMark(c.Allocator)} }
+
+// alike reports whether two styles can't be told apart.
+func alike(a, b style) bool {
+	return a.color == b.color && a.glyph == b.glyph && slices.Equal(a.dashes, b.dashes)
+}
+
+// distinct gives a style marks by which it is told from those that are taken: ways of the same path and allocator, which
+// differ in something else, look the same otherwise. When all marks are taken it returns the style as it is.
+func distinct(st style, taken func(style) bool) style {
+	next := st
+	for i := 0; taken(next); i++ {
+		if i == len(dashPatterns)*len(glyphs) {
+			return st
+		}
+		// Dashes and glyph change both with each step: one of them alone is hard to see.
+		next.mark = mark{dashPatterns[i%len(dashPatterns)], glyphs[(i+i/len(dashPatterns))%len(glyphs)]}
+	}
+	return next
+}
 
 func (s style) line() draw.LineStyle {
 	return draw.LineStyle{Color: s.color, Width: 1.6, Dashes: s.dashes}

@@ -188,6 +188,8 @@ func TestPageInABrowser(t *testing.T) {
 		b.expect(t, "run1-bandwidth", "0 kernel/read") // another section's choice
 		b.do(t, chromedp.Click(`//label[.="chase"]`))
 		b.expect(t, "run1-bandwidth", "0 kernel/chase")
+		b.do(t, chromedp.Click(`//section[@aria-labelledby="run1-spread"]//label[.="read"]`))
+		b.expect(t, "run1-spread", "0 2097152 kernel/read")
 		b.do(t, chromedp.Click(chromedp.CSS("#run1-cycle ~ details > summary")))
 		if !evaluate[bool](t, b, `document.querySelector("#run1-cycle ~ details").open`) {
 			t.Error("the figures behind the picture do not open")
@@ -204,7 +206,7 @@ func TestPageInABrowser(t *testing.T) {
 		b.do(t, chromedp.KeyEvent(kb.ArrowDown))
 		b.expect(t, "run1-verdict", "0 16777216")
 		b.expect(t, "run1-cycle", "0 16777216")
-		b.expect(t, "run1-spread", "0 16777216")
+		b.expect(t, "run1-spread", "0 16777216 setup")
 		b.do(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.ArrowDown))
 		b.expect(t, "run1-verdict", "1 16777216")
 		b.expect(t, "run1-scaling", "1 setup")

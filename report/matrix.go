@@ -33,8 +33,8 @@ type matrixCell struct {
 // mostMatrices bounds the ways that have matrices; they are ordered by the pairs measured.
 const mostMatrices = 16
 
-// matrices adds one table for each way and metric, if there is more than one pair.
-func (r *pageRun) matrices(d *plots.Data) {
+// matrices adds one table for each way and metric, if there is more than one pair, and takes their bytes from the budget.
+func (r *pageRun) matrices(d *plots.Data, budget *int) {
 	if len(d.Views) < 2 {
 		return
 	}
@@ -51,8 +51,9 @@ func (r *pageRun) matrices(d *plots.Data) {
 				r.Ways = append(r.Ways, option{label, label, i == 0})
 			}
 			size := d.MatrixSize(way, metric)
-			m := d.Matrix(way, size, metric)
-			r.Matrices = append(r.Matrices, alternative{Metric: metric, Way: label, Shown: o.Selected && i == 0, Matrix: newMatrix(m)})
+			m := newMatrix(d.Matrix(way, size, metric))
+			*budget -= m.bytes()
+			r.Matrices = append(r.Matrices, alternative{Metric: metric, Way: label, Shown: o.Selected && i == 0, Matrix: m})
 		}
 	}
 }
@@ -83,6 +84,17 @@ func newMatrix(m plots.Matrix) *matrix {
 		x.Lines = append(x.Lines, l)
 	}
 	return x
+}
+
+// bytes is about how long the table is in the page.
+func (m *matrix) bytes() int {
+	n := 0
+	for _, line := range m.Lines {
+		for _, c := range line.Cells {
+			n += len(`<td title="" style=""></td>`) + len(c.Title) + len(c.Style) + len(c.Text)
+		}
+	}
+	return n
 }
 
 // matrixTable is a matrix as text: rows produce, columns consume. Its title says what it shows, and in which unit.

@@ -64,6 +64,14 @@ func Page(w io.Writer, runs []*results.Run) error {
 		p.Emulated = p.Emulated || run.Header.Emulated != ""
 		p.Runs = append(p.Runs, r)
 	}
+	// Distributions come last, so that none of them takes the room of another run's pictures.
+	room := min(spreadRoom, budget)
+	for i := range p.Runs {
+		part := room / (len(runs) - i)
+		left := part
+		p.Runs[i].distributions(&left)
+		room -= part - max(0, left)
+	}
 	p.Title = p.Heading + ": " + p.Runs[0].Machine
 	if len(runs) > 1 {
 		p.Title = p.Heading + ": " + plural(len(runs), "run")
@@ -84,6 +92,7 @@ type alternative struct {
 	Matrix                  *matrix
 	Rows                    [][]string // of a table whose head the section has
 	Head                    []string
+	Text                    string // why there is nothing else
 }
 
 // figure is a picture with the text around it.

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gpushare-bench/results"
 	"gpushare-bench/results/resultstest"
+	"gpushare-bench/share"
 )
 
 func renderPage(t testing.TB, runs ...*results.Run) string {
@@ -140,8 +142,84 @@ func TestAMillionSamplesFit(t *testing.T) {
 
 func TestManyPairsFit(t *testing.T) {
 	oneThread(t)
-	if n := len(renderPage(t, resultstest.GPURun(8, "", resultstest.Powers(2<<20, 8, 3)...))); n > 5_000_000 {
+	start := time.Now()
+	n := len(renderPage(t, resultstest.GPURun(8, "", resultstest.Powers(2<<20, 8, 3)...)))
+	t.Logf("%d bytes in %s", n, time.Since(start))
+	if n > 5_000_000 {
 		t.Errorf("the page has %d bytes, at most 5000000", n)
+	}
+}
+
+// TestDistributionsBehindWarningsAreDrawn wants those that a warning sends the reader to before others, however many sizes
+// and metrics there are.
+func TestDistributionsBehindWarningsAreDrawn(t *testing.T) {
+	oneThread(t)
+	run := resultstest.GPURun(1, "", resultstest.Powers(4096, 2, 20)...)
+	for i := range run.Cases {
+		if c := &run.Cases[i]; c.Case.Size == 8192 && c.Case.Path == "cumemmap" {
+			c.Warnings = append(c.Warnings, results.Warning{Code: "bimodal", Metric: "unmap", Text: "two groups (see the distribution)"})
+		}
+	}
+	budget := largest
+	r, err := newPageRun(run, "run1", &budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := r.spreads(r.data)
+	if first := all[0]; first.metric != share.Setup || !first.first {
+		t.Errorf("first is %+v", first)
+	}
+	at := slices.IndexFunc(all, func(x spread) bool { return x.metric == "unmap" && x.size == 8192 })
+	if at != 20 { // after setup at 20 sizes
+		t.Errorf("the distribution that the warning is about is number %d of %d", at, len(all))
+	}
+	budget = 1 << 19
+	r.distributions(&budget)
+	has := func(metric, size string) bool {
+		return slices.ContainsFunc(r.Spread, func(a alternative) bool { return a.Metric == metric && a.Size == size })
+	}
+	if !has("unmap", "8192") || !has("kernel/read", "2097152") || !has(share.Setup, "4096") {
+		t.Errorf("missing among %d distributions", len(r.Spread))
+	}
+	if r.Undrawn != len(all)-len(r.Spread) || r.Undrawn == 0 {
+		t.Errorf("%d drawn and %d not drawn of %d", len(r.Spread), r.Undrawn, len(all))
+	}
+}
+
+// TestWhyNothingPaysOff wants the reason where staging was measured and nothing can be said all the same.
+func TestWhyNothingPaysOff(t *testing.T) {
+	oneThread(t)
+	few := resultstest.GPURun(1, "", 2<<20)
+	for i := range few.Cases {
+		for k, m := range few.Cases[i].Metrics {
+			few.Cases[i].Metrics[k].Samples = m.Samples[:3]
+		}
+	}
+	alone := resultstest.GPURun(1, "", 2<<20)
+	alone.Cases = slices.DeleteFunc(alone.Cases, func(c results.CaseResult) bool { return c.Case.Path == "staged" })
+	dear := resultstest.GPURun(1, "", 2<<20)
+	for i := range dear.Cases {
+		if c := &dear.Cases[i]; c.Case.Path != "staged" { // each use of a shared buffer takes a second
+			for k := range c.Metrics {
+				if c.Metrics[k].Name == "kernel/read" {
+					for j := range c.Metrics[k].Samples {
+						c.Metrics[k].Samples[j] = 2 << 20
+					}
+				}
+			}
+		}
+	}
+	for _, x := range []struct {
+		run  *results.Run
+		want string
+	}{
+		{few, "A comparison with staging can&#39;t be made: fewer than 6 samples."},
+		{alone, "neither staging nor a memcpy was measured"},
+		{dear, "However often a buffer is used, no path gets cheaper than staging."},
+	} {
+		if page := renderPage(t, x.run); !strings.Contains(page, x.want) {
+			t.Errorf("the page lacks %q", x.want)
+		}
 	}
 }
 
@@ -151,8 +229,9 @@ func TestPicturesBeyondTheBudgetAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.LeftOut == 0 {
-		t.Error("nothing was left out")
+	r.distributions(&budget)
+	if r.LeftOut == 0 || r.Undrawn == 0 {
+		t.Errorf("%d pictures and %d distributions were left out", r.LeftOut, r.Undrawn)
 	}
 	for name, part := range map[string][]alternative{"cycle": r.Cycles, "scaling": r.Scaling, "bandwidth": r.Bandwidth, "distribution": r.Spread} {
 		if len(part) != 1 || !part[0].Shown {

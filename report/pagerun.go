@@ -24,6 +24,7 @@ type pageRun struct {
 	Sizes    []option
 	Phases   []option // metrics of a cycle
 	Kernels  []option
+	Spreads  []option // metrics that have distributions
 	MatrixOf []option // metrics of matrices
 	Ways     []option // of matrices
 
@@ -35,6 +36,7 @@ type pageRun struct {
 	Slow      []alternative // ways far below the best
 	Matrices  []alternative
 	Spread    []alternative // distributions
+	Undrawn   int           // distributions beyond the page's budget
 	Even      []alternative
 	Fits      []fitRow
 	FitNote   string
@@ -45,7 +47,9 @@ type pageRun struct {
 	Environment []fact
 	Method      []fact
 	Command     string
-	LeftOut     int // pictures beyond the page's budget
+	LeftOut     int // pictures beyond the page's budget, without distributions
+
+	data *plots.Data
 }
 
 // option is something that can be selected.
@@ -60,7 +64,7 @@ func newPageRun(run *results.Run, id string, budget *int) (pageRun, error) {
 	d := plots.NewData(run)
 	h := &run.Header
 	r := pageRun{ID: id, Machine: clean(d.Machine()), Emulated: clean(h.Emulated), Run: clean(h.Run),
-		When: h.Started.UTC().Format("2006-01-02 15:04 UTC"), Missing: notMeasured(d), Findings: findings(run), Command: command(run), PairsAll: len(d.Views)}
+		When: h.Started.UTC().Format("2006-01-02 15:04 UTC"), Missing: notMeasured(d), Findings: findings(run), Command: command(run), PairsAll: len(d.Views), data: d}
 	for _, line := range outcome(run) {
 		r.Outcome = append(r.Outcome, clean(line))
 	}
@@ -76,11 +80,10 @@ func newPageRun(run *results.Run, id string, budget *int) (pageRun, error) {
 		f.Code, f.Text, f.Example = clean(f.Code), clean(f.Text), clean(f.Example)
 	}
 	r.selections(d)
-	views := d.Representatives()
-	for i, v := range views {
+	r.matrices(d, budget)
+	for i, v := range d.Representatives() {
 		r.view(d, v, fmt.Sprint(i), i == 0, budget)
 	}
-	r.matrices(d)
 	r.fits(d)
 	r.environment(run)
 	return r, nil
@@ -114,6 +117,11 @@ func (r *pageRun) selections(d *plots.Data) {
 			r.Kernels = append(r.Kernels, option{m, string(k), len(r.Kernels) == 0})
 		}
 	}
+	r.Spreads = slices.Clone(r.Phases)
+	for _, k := range r.Kernels {
+		k.Selected = len(r.Spreads) == 0
+		r.Spreads = append(r.Spreads, k)
+	}
 }
 
 // view adds the parts about one pair.
@@ -139,6 +147,8 @@ func (r *pageRun) view(d *plots.Data, v *plots.View, pair string, first bool, bu
 	f, err := d.BreakEven(v)
 	if fig := r.picture(f, err, first, budget); fig != nil {
 		r.Even = append(r.Even, alternative{Pair: pair, Shown: first, Figure: fig})
+	} else if err != nil {
+		r.Even = append(r.Even, alternative{Pair: pair, Shown: first, Text: clean(whyNoEven(d, v))})
 	}
 	sizes := slices.Clone(r.Sizes)
 	slices.SortStableFunc(sizes, func(a, b option) int { // the one shown first must find room
@@ -162,10 +172,6 @@ func (r *pageRun) view(d *plots.Data, v *plots.View, pair string, first bool, bu
 			r.Cycles = append(r.Cycles, alternative{Pair: pair, Size: o.Value, Shown: shown, Figure: fig})
 			head, rows := phaseNumbers(v, size)
 			r.Numbers = append(r.Numbers, alternative{Pair: pair, Size: o.Value, Shown: shown, Head: head, Rows: rows})
-		}
-		f, err = d.Distribution(v, size, share.Setup)
-		if fig := r.picture(f, err, shown, budget); fig != nil {
-			r.Spread = append(r.Spread, alternative{Pair: pair, Size: o.Value, Shown: shown, Figure: fig})
 		}
 	}
 }
@@ -245,7 +251,7 @@ func (r *pageRun) fits(d *plots.Data) {
 			r.FitNote = "Further pairs and paths are in fits.csv. "
 			break
 		}
-		row := fitRow{Pair: clean(d.DeviceName(f.Series.Producer) + " → " + d.DeviceName(f.Series.Consumer)), Way: clean(wayName(f.Series)),
+		row := fitRow{Pair: clean(d.DeviceName(f.Series.Producer) + " → " + d.DeviceName(f.Series.Consumer)), Way: clean(d.Label(f.Series)),
 			First: results.FormatInterval(f.FirstByte.Median, f.FirstByte.CI, results.Nanoseconds) + " at " + share.FormatSize(f.Low)}
 		if f.Why != "" {
 			row.Note = clean(f.Why)

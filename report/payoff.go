@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"gpushare-bench/plots"
 	"gpushare-bench/results"
@@ -62,4 +64,29 @@ func payoffTitle(against string, size int64) string {
 		s += fmt.Sprintf("; cheaper than a memcpy from that size (used once), and from that use of one buffer of %s", share.FormatSize(size))
 	}
 	return s
+}
+
+// whyNoEven says why there is no picture of uses after which sharing is cheaper.
+func whyNoEven(d *plots.Data, v *plots.View) string {
+	var why []string
+	against, never := "", false
+	for _, b := range d.BreakEvens() {
+		if b.Case.Producer != v.Producer || b.Case.Consumer != v.Consumer {
+			continue
+		}
+		against = b.Against
+		if b.Why == "" {
+			never = true
+		} else if !slices.Contains(why, b.Why) {
+			why = append(why, b.Why)
+		}
+	}
+	name := map[string]string{results.AgainstStaged: "staging", results.AgainstMemcpy: "a memcpy for each use"}[against]
+	switch {
+	case against == "":
+		return "There is nothing to compare with: neither staging nor a memcpy was measured beside another path, at the same size."
+	case never:
+		return "However often a buffer is used, no path gets cheaper than " + name + "."
+	}
+	return fmt.Sprintf("A comparison with %s can't be made: %s.", name, strings.Join(why, "; "))
 }
