@@ -29,12 +29,12 @@ func allocDMAHeap(t *share.Tape, d *device, r share.Request) (_ *heapBuffer, err
 	b, c, a := &heapBuffer{extent: extent{dev: d, req: r}}, d.calls, &d.args.heap
 	a.len, a.fd, a.fdFlags, a.heapFlags = uint64(bytes), 0, unix.O_RDWR|unix.O_CLOEXEC, 0
 	if err := c.ioctl(t, "ioctl(DMA_HEAP_IOCTL_ALLOC)", node, dmaHeapAlloc, unsafe.Pointer(a)); err != nil {
-		return nil, refused("ioctl(DMA_HEAP_IOCTL_ALLOC) of "+share.FormatSize(bytes), err, memoryHint(d.fsys, err))
+		return nil, refused("ioctl(DMA_HEAP_IOCTL_ALLOC) of "+share.FormatSize(bytes), err, memoryHint(d.fsys, err, bytes))
 	}
 	b.access = access{d.calls, &d.args, int(a.fd)}
 	if b.mem, err = c.mapShared(t, b.fd, 0, bytes); err != nil {
 		discard(span{}, b.fd)
-		return nil, refused("mmap of a dma-heap's buffer of "+share.FormatSize(bytes), err, "")
+		return nil, refused("mmap of a dma-heap's buffer of "+share.FormatSize(bytes), err, addressHint(d.fsys, err, bytes))
 	}
 	return b, nil
 }

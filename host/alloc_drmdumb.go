@@ -38,7 +38,7 @@ func allocDumb(t *share.Tape, d *device, r share.Request) (_ *dumbBuffer, err er
 	a := &d.args.create
 	a.height, a.width, a.bpp, a.flags, a.handle, a.size = uint32(bytes/dumbRow), dumbRow, 8, 0, 0, 0
 	if err := c.ioctl(t, "ioctl(DRM_IOCTL_MODE_CREATE_DUMB)", card, drmCreateDumb, unsafe.Pointer(a)); err != nil {
-		return nil, refused("ioctl(DRM_IOCTL_MODE_CREATE_DUMB) of "+share.FormatSize(bytes), err, memoryHint(d.fsys, err))
+		return nil, refused("ioctl(DRM_IOCTL_MODE_CREATE_DUMB) of "+share.FormatSize(bytes), err, memoryHint(d.fsys, err, bytes))
 	}
 	b.gem = a.handle
 	defer func() {
@@ -57,7 +57,7 @@ func allocDumb(t *share.Tape, d *device, r share.Request) (_ *dumbBuffer, err er
 		return nil, refused("ioctl(DRM_IOCTL_MODE_MAP_DUMB)", err, "")
 	}
 	if b.mem, err = c.mapShared(t, card, int64(m.offset), bytes); err != nil {
-		return nil, refused("mmap of a dumb buffer of "+share.FormatSize(bytes), err, "")
+		return nil, refused("mmap of a dumb buffer of "+share.FormatSize(bytes), err, addressHint(d.fsys, err, bytes))
 	}
 	return b, nil
 }

@@ -78,10 +78,13 @@ func newMemfd(t *share.Tape, d *device, r share.Request, flags uintptr, granular
 		}
 	}()
 	hint := func(err error) string {
+		if h := addressHint(d.fsys, err, bytes); h != "" {
+			return h
+		}
 		if flags&unix.MFD_HUGETLB != 0 {
 			return hugePageHint(d.fsys, bytes)
 		}
-		return memoryHint(d.fsys, err)
+		return memoryHint(d.fsys, err, bytes)
 	}
 	b.fd, err = c.int(t, "memfd_create", c.memfdCreate, uintptr(unsafe.Pointer(d.memfdName)), unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|flags, 0, 0)
 	if err != nil {

@@ -141,7 +141,7 @@ func (d *device) localMemory(bytes int64) (uintptr, error) {
 	rounded := (bytes + d.pageSize - 1) / d.pageSize * d.pageSize
 	addr, err := unix.MmapPtr(-1, 0, nil, uintptr(rounded), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
-		return 0, refused("mmap of "+share.FormatSize(rounded)+" to copy to", err, memoryHint(d.fsys, err))
+		return 0, refused("mmap of "+share.FormatSize(rounded)+" to copy to", err, memoryHint(d.fsys, err, rounded))
 	}
 	d.local = span{uintptr(addr), rounded}
 	return d.local.addr, d.Fill(share.Region{Addr: d.local.addr, Bytes: bytes}, 0)

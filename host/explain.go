@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"syscall"
 
@@ -99,10 +100,38 @@ func hugePageHint(fsys fs.FS, bytes int64) string {
 		*pool.Obtainable(), share.FormatSize(int64(size)), need, want)
 }
 
-// memoryHint says how much memory this process can still take.
-func memoryHint(fsys fs.FS, err error) string {
+// mappingsNear is how far below the limit the number of mappings may be when the limit is what refused one more: a call
+// that fails may have given up some that it had made.
+const mappingsNear = 16
+
+// addressHint says which limit on addresses, rather than memory, is in the way of bytes more; "" if none is.
+func addressHint(fsys fs.FS, err error, bytes int64) string {
+	if !errors.Is(err, unix.ENOMEM) {
+		return ""
+	}
+	limits, lerr := sysinfo.ReadLimits(fsys)
+	if lerr != nil {
+		return ""
+	}
+	use := sysinfo.ReadUse(fsys, uint64(os.Getpagesize()))
+	if l := limits.AddressSpace; l != nil && l.Soft != sysinfo.Unlimited && use.AddressSpace != nil && *use.AddressSpace+uint64(bytes) > uint64(l.Soft) {
+		return fmt.Sprintf("the limit on the address space is used up, not the memory: %s of %s (ulimit -v)",
+			share.FormatSize(int64(*use.AddressSpace)), share.FormatSize(int64(l.Soft)))
+	}
+	if n := limits.Mappings; n != nil && use.Mappings != nil && *use.Mappings+mappingsNear >= *n {
+		return fmt.Sprintf("the limit on mappings of a process is used up, not the memory: %d of %d (sysctl vm.max_map_count)", *use.Mappings, *n)
+	}
+	return ""
+}
+
+// memoryHint says what is in the way of bytes more: a limit on addresses, or else how much memory this process can still
+// take.
+func memoryHint(fsys fs.FS, err error, bytes int64) string {
 	if !errors.Is(err, unix.ENOMEM) && !errors.Is(err, unix.ENOSPC) {
 		return ""
+	}
+	if hint := addressHint(fsys, err, bytes); hint != "" {
+		return hint
 	}
 	usable, uerr := sysinfo.UsableMemory(fsys)
 	if uerr != nil {

@@ -65,8 +65,8 @@ func importFD(t *share.Tape, d *device, h share.Handle, page int64, fromStart bo
 	}
 	end := (h.Offset + h.Bytes + page - 1) / page * page
 	if m.mem, err = d.calls.mapShared(t, h.FD, first, end-first); err != nil {
-		hint := ""
-		if mmapHint != nil {
+		hint := addressHint(d.fsys, err, end-first)
+		if hint == "" && mmapHint != nil {
 			hint = mmapHint(h.FD)
 		}
 		return nil, refused("mmap of "+share.FormatSize(end-first), err, hint)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,49 @@ func alloc(t *testing.T, root, name string, bytes int64) error {
 	}
 	t.Fatalf("no allocator %q", name)
 	return nil
+}
+
+// TestMemoryHint tells a lack of memory from limits on addresses, which answer the same.
+func TestMemoryHint(t *testing.T) {
+	const head = "Limit                     Soft Limit           Hard Limit           Units     \n"
+	limited := func(space string) string {
+		return fmt.Sprintf("%sMax address space         %-20s unlimited            bytes     \n", head, space)
+	}
+	for _, c := range []struct {
+		name, space, pages string
+		mappings           int
+		bytes              int64
+		err                error
+		want               string
+	}{
+		{"memory", "unlimited", "1000", 100, 1 << 20, unix.ENOMEM, "1 GiB of memory are usable here"},
+		{"no room", "unlimited", "1000", 100, 1 << 20, unix.ENOSPC, "1 GiB of memory are usable here"},
+		{"address space", "4096000000", "990000", 100, 64 << 20, unix.ENOMEM,
+			"the limit on the address space is used up, not the memory: 3.78 GiB of 3.81 GiB (ulimit -v)"},
+		{"enough of it", "4096000000", "900000", 100, 64 << 20, unix.ENOMEM, "1 GiB of memory are usable here"},
+		{"mappings", "unlimited", "1000", 190, 4096, unix.ENOMEM, "the limit on mappings of a process is used up, not the memory: 190 of 200 (sysctl vm.max_map_count)"},
+		{"another answer", "4096000000", "990000", 190, 64 << 20, unix.EINVAL, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fsys := fstest.MapFS{
+				"proc/meminfo":              {Data: []byte("MemTotal: 2097152 kB\nMemAvailable: 1048576 kB\n")},
+				"proc/self/limits":          {Data: []byte(limited(c.space))},
+				"proc/self/statm":           {Data: []byte(c.pages + " 20 10 5 0 30 0\n")},
+				"proc/self/maps":            {Data: []byte(strings.Repeat("1000-2000 r--p 00000000 00:00 0\n", c.mappings))},
+				"proc/sys/vm/max_map_count": {Data: []byte("200\n")},
+			}
+			if got := memoryHint(fsys, c.err, c.bytes); got != c.want {
+				t.Errorf("said %q\nwant %q", got, c.want)
+			}
+			want := c.want
+			if strings.HasSuffix(want, "usable here") {
+				want = ""
+			}
+			if got := addressHint(fsys, c.err, c.bytes); got != want {
+				t.Errorf("of addresses: said %q, want %q", got, want)
+			}
+		})
+	}
 }
 
 // TestRefusals compares whole texts: they are what a person has to act on.

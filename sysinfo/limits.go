@@ -1,6 +1,7 @@
 package sysinfo
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -87,6 +88,32 @@ func ReadLimits(fsys fs.FS) (Limits, error) {
 		FileSize:     named("Max file size"),
 		Mappings:     number(fsys, "proc/sys/vm/max_map_count"),
 	}, nil
+}
+
+// Use is how much of its limits this process uses. A field is nil if it can't
+// be read.
+type Use struct {
+	// AddressSpace in bytes, the first number of proc/self/statm: what
+	// RLIMIT_AS bounds.
+	AddressSpace *uint64
+	// Mappings is the number of lines in proc/self/maps.
+	Mappings *uint64
+}
+
+// ReadUse reads proc/self/statm and proc/self/maps. pageSize is the machine's,
+// in bytes.
+func ReadUse(fsys fs.FS, pageSize uint64) Use {
+	var u Use
+	if s := text(fsys, "proc/self/statm"); s != nil {
+		pages, _, _ := strings.Cut(*s, " ")
+		if n, err := strconv.ParseUint(pages, 10, 64); err == nil {
+			u.AddressSpace = multiply(&n, pageSize)
+		}
+	}
+	if b, err := fs.ReadFile(fsys, "proc/self/maps"); err == nil {
+		u.Mappings = new(uint64(bytes.Count(b, []byte("\n"))))
+	}
+	return u
 }
 
 // parseLimits parses the table of proc/self/limits by name.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 func TestReadLimits(t *testing.T) {
@@ -51,4 +52,18 @@ func FuzzParseLimits(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestReadUse(t *testing.T) {
+	u := ReadUse(fstest.MapFS{
+		"proc/self/statm": {Data: []byte("1000 20 10 5 0 30 0\n")},
+		"proc/self/maps":  {Data: []byte("1000-2000 r--p 00000000 00:00 0\n2000-3000 rw-p 00000000 00:00 0\n")},
+	}, 4096)
+	check(t, "address space", u.AddressSpace, new(uint64(4096000)))
+	check(t, "mappings", u.Mappings, new(uint64(2)))
+	for _, files := range []fstest.MapFS{{}, {"proc/self/statm": {Data: []byte("many")}}} {
+		if u := ReadUse(files, 4096); u != (Use{}) {
+			t.Errorf("of %v: %+v, want nothing", files, u)
+		}
+	}
 }

@@ -144,6 +144,7 @@ func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
 			return nil, fmt.Errorf("let the consumer fetch descriptors: %w", err)
 		}
 	}
+	spareThreads()
 	opened := &Opened{}
 	if v, ok := dev.(share.Viewer); ok && o.Options.Peer != "" {
 		if err := v.Sees(o.Options.Peer); err != nil {

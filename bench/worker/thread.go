@@ -36,6 +36,28 @@ func pin(cpus []int, role string) {
 // process if there are none left by then.
 func startPoller() { time.AfterFunc(time.Hour, func() {}).Stop() }
 
+// spare is how many threads are kept ready.
+const spare = 4
+
+// spareThreads makes the runtime start a few threads now, which stay for when it needs some. It ends the process if it
+// needs one and there is no more room for its stack, which a case may be about.
+func spareThreads() {
+	var started, ended sync.WaitGroup
+	started.Add(spare)
+	release := make(chan struct{})
+	for range spare {
+		ended.Go(func() {
+			runtime.LockOSThread() // a thread each, while none has been released
+			defer runtime.UnlockOSThread()
+			started.Done()
+			<-release
+		})
+	}
+	started.Wait()
+	close(release)
+	ended.Wait()
+}
+
 // mapWhere maps the progress word that the runner shares.
 func mapWhere(fd int) (*share.Where, error) {
 	mem, err := syscall.Mmap(fd, 0, share.WhereSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
