@@ -16,8 +16,8 @@ func link(fsys fstest.MapFS, process, kind string, id uint64) {
 
 func TestReadNamespaces(t *testing.T) {
 	fsys := files(nil)
-	link(fsys, "self", "pid", 0xEFFFFFFC)
-	link(fsys, "self", "net", 0xEFFFFFF9)
+	link(fsys, "self", "pid", 4026532002)
+	link(fsys, "self", "net", 4026532003)
 	link(fsys, "self", "mnt", 4026532000)
 	link(fsys, "self", "ipc", 4026532001)
 	link(fsys, "1", "ipc", 4026532001)
@@ -29,11 +29,50 @@ func TestReadNamespaces(t *testing.T) {
 	check(t, "namespaces", len(got), 4)
 	check(t, "ipc", got[0], Namespace{"ipc", 4026532001, new(false), new(true)})
 	check(t, "mnt: another number can be the host's on an older kernel", got[1], Namespace{"mnt", 4026532000, nil, new(false)})
-	check(t, "net", got[2], Namespace{"net", 0xEFFFFFF9, new(true), nil})
-	check(t, "pid", got[3], Namespace{"pid", 0xEFFFFFFC, new(true), nil})
+	check(t, "net", got[2], Namespace{"net", 4026532003, nil, nil})
+	check(t, "pid", got[3], Namespace{"pid", 4026532002, new(false), nil})
 
 	if _, err := ReadNamespaces(files(nil)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without links: %v", err)
+	}
+}
+
+// TestInitialNamespaces: what is known of the network and mount namespaces, by the kernel's age and by what can be seen.
+func TestInitialNamespaces(t *testing.T) {
+	const mnt, net, pid, other = 0xEFFFFFF8, 0xEFFFFFF9, 0xEFFFFFFC, 4026532000
+	for _, c := range []struct {
+		name, release string
+		self, init    map[string]uint64
+		mnt, net      *bool
+	}{
+		{"isolated before 6.18", "6.12.9", map[string]uint64{"pid": pid, "mnt": other, "net": other}, nil, nil, nil},
+		{"isolated since", "6.18.1-arch", map[string]uint64{"pid": pid, "mnt": other, "net": other}, nil, new(false), new(false)},
+		{"isolated later", "7.0.0-rc1", map[string]uint64{"pid": pid, "mnt": other, "net": other}, nil, new(false), new(false)},
+		{"a number tells of the other", "", map[string]uint64{"mnt": mnt, "net": other}, nil, new(true), new(false)},
+		{"the host's", "6.18.44", map[string]uint64{"mnt": mnt, "net": net}, nil, new(true), new(true)},
+		{"seen", "6.8.0", map[string]uint64{"pid": pid, "mnt": 100, "net": 101}, map[string]uint64{"mnt": 100, "net": 7}, new(true), new(false)},
+		{"seen in a container", "6.8.0", map[string]uint64{"pid": other, "mnt": 100, "net": 101}, map[string]uint64{"mnt": 100, "net": 7}, nil, nil},
+		{"an odd release", "next", map[string]uint64{"mnt": other, "net": other}, nil, nil, nil},
+	} {
+		fsys := files(map[string]string{"proc/sys/kernel/osrelease": c.release})
+		for kind, id := range c.self {
+			link(fsys, "self", kind, id)
+		}
+		for kind, id := range c.init {
+			link(fsys, "1", kind, id)
+		}
+		got, err := ReadNamespaces(fsys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range got {
+			switch n.Kind {
+			case "mnt":
+				check(t, c.name+": mnt", n.Initial, c.mnt)
+			case "net":
+				check(t, c.name+": net", n.Initial, c.net)
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package sysinfo
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,7 +17,8 @@ type Namespace struct {
 	ID uint64 `json:"id"`
 	// Initial is whether it is the one that the kernel made at boot, the host's.
 	// The kernel gives those fixed numbers (linux/nsfs.h), net and mnt only
-	// since Linux 6.18: before that Initial is nil for these two.
+	// since Linux 6.18. Before that these two are the host's if they are those
+	// of the host's first process, and nil where that can't be seen.
 	Initial *bool `json:"initial,omitempty"`
 	// SharedWithInit is whether process 1, as seen from here, is in it, from
 	// proc/1/ns/<kind>; nil where that link may not be read.
@@ -34,6 +36,7 @@ var initialIDs = map[string]uint64{
 func ReadNamespaces(fsys fs.FS) ([]Namespace, error) {
 	var found []Namespace
 	var first error
+	fixed := fixedNumbers(fsys)
 	for _, kind := range []string{"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"} {
 		id, err := readNamespace(fsys, "proc/self/ns/"+kind)
 		if err != nil {
@@ -43,7 +46,7 @@ func ReadNamespaces(fsys fs.FS) ([]Namespace, error) {
 			continue
 		}
 		n := Namespace{Kind: kind, ID: id}
-		if kind != "net" && kind != "mnt" || id == initialIDs[kind] {
+		if kind != "net" && kind != "mnt" || id == initialIDs[kind] || fixed {
 			n.Initial = new(id == initialIDs[kind])
 		}
 		if one, err := readNamespace(fsys, "proc/1/ns/"+kind); err == nil {
@@ -54,7 +57,34 @@ func ReadNamespaces(fsys fs.FS) ([]Namespace, error) {
 	if len(found) == 0 {
 		return nil, first
 	}
+	// In the host's PID namespace process 1 is the host's own, which no one isolates.
+	if slices.ContainsFunc(found, func(n Namespace) bool { return n.Kind == "pid" && *n.Initial }) {
+		for i := range found {
+			if n := &found[i]; n.Initial == nil {
+				n.Initial = n.SharedWithInit
+			}
+		}
+	}
 	return found, nil
+}
+
+// fixedNumbers reports whether the kernel is known to give fixed numbers to its
+// first network and mount namespaces: Linux 6.18 and later do.
+func fixedNumbers(fsys fs.FS) bool {
+	for _, kind := range []string{"net", "mnt"} {
+		if id, err := readNamespace(fsys, "proc/self/ns/"+kind); err == nil && id == initialIDs[kind] {
+			return true
+		}
+	}
+	var major, minor int
+	release := text(fsys, "proc/sys/kernel/osrelease")
+	if release == nil {
+		return false
+	}
+	if n, _ := fmt.Sscanf(*release, "%d.%d", &major, &minor); n < 2 {
+		return false
+	}
+	return major > 6 || major == 6 && minor >= 18
 }
 
 func readNamespace(fsys fs.FS, name string) (uint64, error) {

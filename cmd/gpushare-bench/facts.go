@@ -110,14 +110,8 @@ func (r *rows) permissions(e sysinfo.Environment) {
 		container = fmt.Sprintf("%s (%s)", c.Kind, c.Evidence)
 	}
 	r.add("container", "%s", container)
-	var own []string
-	for _, n := range e.Namespaces {
-		if n.Initial != nil && !*n.Initial {
-			own = append(own, n.Kind)
-		}
-	}
-	if len(own) > 0 {
-		r.add("namespaces", "not the host's: %s", strings.Join(own, ", "))
+	if s := namespaces(e.Namespaces); s != "" {
+		r.add("namespaces", "%s", s)
 	}
 	if u := e.IOMMU; u != nil {
 		r.add("iommu", "%d groups, units %s", u.Groups, orUnknown(strings.Join(u.Units, " ")))
@@ -132,6 +126,26 @@ func (r *rows) permissions(e sysinfo.Environment) {
 			r.add("device node", "%s is missing", path)
 		}
 	}
+}
+
+// namespaces says which are not the host's, and of which that is not known; "" if all are.
+func namespaces(all []sysinfo.Namespace) string {
+	var own, unknown, parts []string
+	for _, n := range all {
+		switch {
+		case n.Initial == nil:
+			unknown = append(unknown, n.Kind)
+		case !*n.Initial:
+			own = append(own, n.Kind)
+		}
+	}
+	if len(own) > 0 {
+		parts = append(parts, "not the host's: "+strings.Join(own, ", "))
+	}
+	if len(unknown) > 0 {
+		parts = append(parts, strings.Join(unknown, ", ")+": not known whether the host's")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // deviceFacts are the readings of a device, in one line.
