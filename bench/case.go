@@ -27,9 +27,8 @@ type measurement struct {
 	planned  Planned
 	producer share.DeviceInfo
 	consumer share.DeviceInfo
-	limit    time.Duration    // for the case
-	deadline time.Time        // of the case
-	reason   stats.StopReason // why it ends at the deadline
+	granted  allowance
+	started  time.Time // when the time that is granted began
 	res      *results.CaseResult
 	samples  *series
 	kernels  []share.Kernel // those whose precision is not reached yet
@@ -38,9 +37,9 @@ type measurement struct {
 
 // measure runs one case on a pair of processes: a first cycle that is the trial, then batches until the samples are
 // enough. respawn says that the processes can't be used any more. The error is ctx's.
-func (r *Runner) measure(ctx context.Context, e *ends, g Group, p Planned, repeat int, limit time.Duration, why stats.StopReason) (res *results.CaseResult, respawn bool, err error) {
+func (r *Runner) measure(ctx context.Context, e *ends, g Group, p Planned, repeat int, granted allowance) (res *results.CaseResult, respawn bool, err error) {
 	start := time.Now()
-	m := &measurement{r: r, ends: e, planned: p, producer: g.Producer, consumer: g.Consumer, limit: limit, deadline: start.Add(limit), reason: why, samples: newSeries(),
+	m := &measurement{r: r, ends: e, planned: p, producer: g.Producer, consumer: g.Consumer, granted: granted, started: start, samples: newSeries(),
 		kernels: r.Config.Kernels,
 		rule:    stats.Rule{Precision: r.Config.Precision, MinSamples: r.Config.MinSamples, MaxSamples: r.Config.MaxSamples},
 		res:     &results.CaseResult{Case: p.Case, Repeat: repeat, Link: p.Link, Started: start.UTC()}}
@@ -70,9 +69,9 @@ func (m *measurement) run(ctx context.Context) (o outcome, trial bool, err error
 		return o, true, nil
 	}
 	perCycle := time.Since(began)
-	if m.planned.Case.Live > 0 && m.reason == stats.StopMaxTime {
+	if m.planned.Case.Live > 0 && m.granted.why == stats.StopMaxTime {
 		// The first batch has made what is kept alive, which may take long; it is not the time that was given to measure.
-		m.deadline = time.Now().Add(m.limit)
+		m.started = time.Now()
 	}
 	for {
 		n := m.next(perCycle)
@@ -172,13 +171,17 @@ func (m *measurement) next(perCycle time.Duration) int {
 	if n >= m.rule.MinSamples && m.precise() {
 		return 0
 	}
-	left := time.Until(m.deadline)
+	limit := m.granted.limit
+	if n < m.rule.MinSamples {
+		limit = m.granted.floor
+	}
+	left := limit - time.Since(m.started)
 	switch {
 	case n >= m.rule.MaxSamples:
 		m.stopAll(stats.StopMaxSamples)
 		return 0
 	case left <= 0 && n > 0:
-		m.stopAll(m.reason)
+		m.stopAll(m.granted.why)
 		return 0
 	}
 	want := m.rule.Next(n) - n

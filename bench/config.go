@@ -39,6 +39,7 @@ type Config struct {
 	MinSamples  int           // steady-state cycles before a case may stop as precise, at least 2
 	MaxSamples  int           // steady-state cycles after which a case stops
 	MaxTime     time.Duration // for one case; 0: a fair share of TimeLimit
+	FloorTime   time.Duration // for a case that has fewer than MinSamples cycles by then, where TimeLimit allows it; 0: MaxTime
 	TimeLimit   time.Duration // for the whole run; 0: none
 	CaseTimeout time.Duration // a batch of cycles that takes longer is killed
 	Repeats     int           // fresh pairs of processes, at least 1

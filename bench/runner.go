@@ -148,7 +148,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		limit, why, err := r.timeFor()
+		granted, err := r.timeFor()
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 		if r.Load != nil {
 			r.load = r.Load()
 		}
-		res, respawn, err := r.measure(ctx, e, g, p, repeat, limit, why)
+		res, respawn, err := r.measure(ctx, e, g, p, repeat, granted)
 		switch {
 		case respawn:
 			e.kill()
@@ -200,27 +200,37 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 	return nil
 }
 
-// timeFor is the time that the next case may take, and the reason to give when it takes all of it. Whatever the time
-// limit, one case is measured: a run that is resumed again and again under a short limit gets ahead.
-func (r *Runner) timeFor() (time.Duration, stats.StopReason, error) {
-	limit, why := r.Config.MaxTime, stats.StopMaxTime
+// allowance is the time that a case may take.
+type allowance struct {
+	limit time.Duration    // once it has the least number of samples
+	floor time.Duration    // before; not less than limit
+	why   stats.StopReason // what to give as the reason when it takes all of limit
+}
+
+// timeFor is the time that the next case may take. Whatever the time limit, one case is measured: a run that is resumed
+// again and again under a short limit gets ahead.
+func (r *Runner) timeFor() (allowance, error) {
+	limit := r.Config.MaxTime
 	if limit == 0 {
 		limit = defaultMaxTime
 	}
+	a := allowance{limit, max(limit, r.Config.FloorTime), stats.StopMaxTime}
 	if r.Config.TimeLimit == 0 {
-		return limit, why, nil
+		return a, nil
 	}
 	left := r.Config.TimeLimit - time.Since(r.started)
 	if left <= 0 {
 		if r.measured {
-			return 0, "", errTimeLimit
+			return a, errTimeLimit
 		}
 		left = 1
 	}
-	if fair := time.Duration(float64(left) / max(1, r.costly.left(r))); fair < limit {
-		limit, why = fair, stats.StopTimeLimit
+	fair := time.Duration(float64(left) / max(1, r.costly.left(r)))
+	a.floor = min(a.floor, fair)
+	if fair < limit {
+		a.limit, a.why = fair, stats.StopTimeLimit
 	}
-	return limit, why, nil
+	return a, nil
 }
 
 // record gives a result its place in the run and writes it to the journal.

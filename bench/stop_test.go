@@ -12,7 +12,7 @@ import (
 
 // scriptedCase is a case that is fed samples instead of running cycles.
 func scriptedCase(c *Config, left time.Duration) *measurement {
-	return &measurement{r: &Runner{Config: c, Plan: &Plan{}}, deadline: time.Now().Add(left), reason: stats.StopMaxTime, samples: newSeries(),
+	return &measurement{r: &Runner{Config: c, Plan: &Plan{}}, granted: allowance{left, left, stats.StopMaxTime}, started: time.Now(), samples: newSeries(),
 		kernels: []share.Kernel{share.KernelRead, share.KernelChase},
 		rule:    stats.Rule{Precision: c.Precision, MinSamples: c.MinSamples, MaxSamples: c.MaxSamples}, res: &results.CaseResult{}}
 }
@@ -76,7 +76,7 @@ func TestStopping(t *testing.T) {
 	t.Run("out of time", func(t *testing.T) {
 		for _, reason := range []stats.StopReason{stats.StopMaxTime, stats.StopTimeLimit} {
 			m := scriptedCase(config(), -time.Second)
-			m.reason = reason
+			m.granted.why = reason
 			if n := m.next(time.Hour); n != 1 {
 				t.Errorf("next %d cycles, want one even though the first cycle took all the time", n)
 			}
@@ -87,6 +87,18 @@ func TestStopping(t *testing.T) {
 			if got, want := reasons(m), fmt.Sprintf("export=%s(7) ", reason); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
+		}
+	})
+	t.Run("more time below the floor", func(t *testing.T) {
+		m := scriptedCase(config(), -time.Second)
+		m.granted.floor = time.Hour
+		m.feed(29, map[string]func(int) float64{"export": wild})
+		if n := m.next(time.Millisecond); n != 1 {
+			t.Errorf("next %d cycles, want the one up to the floor", n)
+		}
+		m.feed(1, map[string]func(int) float64{"export": wild})
+		if n := m.next(time.Millisecond); n != 0 {
+			t.Errorf("%d more cycles than the floor", n)
 		}
 	})
 	t.Run("batches end with the time", func(t *testing.T) {

@@ -86,7 +86,11 @@ func (r *Runner) metricWarnings(m *results.Metric, size int64, warn warnFunc) {
 		return
 	}
 	if achieved := s.CI.RelativeHalfWidth(s.Median); m.StopReason != stats.StopPrecision && achieved > r.Config.Precision {
-		warn(WarnImprecise, m.Name, "median known to ±%.1f %%, not ±%.1f %% (stopped by %s after %d samples)", 100*achieved, 100*r.Config.Precision, m.StopReason, n)
+		why := "stopped by " + string(m.StopReason)
+		if m.StopReason == "" {
+			why = "the case ended early"
+		}
+		warn(WarnImprecise, m.Name, "median known to ±%.1f %%, not ±%.1f %% (%s after %d samples)", 100*achieved, 100*r.Config.Precision, why, n)
 	}
 	if s.Lag1 > 0.5 {
 		warn(WarnCorrelated, m.Name, "consecutive samples resemble each other (lag-1 correlation %.2f); %d samples are worth %.0f", s.Lag1, n, max(1, s.EffectiveN))

@@ -109,37 +109,10 @@ func command(run *results.Run) string {
 		if a == "--out" || strings.HasPrefix(a, "--out=") || i > 0 && run.Header.Args[i-1] == "--out" {
 			continue
 		}
-		words = append(words, quote(a))
+		words = append(words, results.ShellQuote(a))
 	}
 	if !slices.ContainsFunc(run.Header.Args, func(a string) bool { return a == "--seed" || strings.HasPrefix(a, "--seed=") }) {
 		words = append(words, "--seed", fmt.Sprint(run.Header.Seed))
 	}
 	return strings.Join(words, " ")
-}
-
-// quote makes one word of a shell of any text.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,+@%", r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	if clean(s) == s {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	var b strings.Builder
-	b.WriteString("$'")
-	for _, c := range []byte(s) {
-		switch {
-		case c == '\'' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c >= 0x7f:
-			fmt.Fprintf(&b, `\x%02x`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String() + "'"
 }

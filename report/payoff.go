@@ -31,7 +31,9 @@ func payoffTable(d *plots.Data, v *plots.View, size int64) (t *table, against st
 				found = true
 			case f.Metric == share.Setup && f.Why == "":
 				row[2] = results.FormatQuantity(f.Line.Latency, results.Nanoseconds)
-				row[3] = results.FormatQuantity(f.Line.PerByte*(1<<30), results.Nanoseconds)
+				if f.Line.PerByte > 0 { // else the sizes are all one to the noise
+					row[3] = results.FormatQuantity(f.Line.PerByte*(1<<30), results.Nanoseconds)
+				}
 				row[4] = evenText(f)
 				found = true
 			}

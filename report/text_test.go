@@ -147,15 +147,6 @@ func TestMarkdownGolden(t *testing.T) {
 	}
 }
 
-func TestQuote(t *testing.T) {
-	for in, want := range map[string]string{"--size=4KiB": "--size=4KiB", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "a\nb": `$'a\x0ab'`,
-		"~": "'~'", "a\x1b'\\": `$'a\x1b\'\\'`} {
-		if got := quote(in); got != want {
-			t.Errorf("quote(%q) = %s, want %s", in, got, want)
-		}
-	}
-}
-
 func TestCommandHasTheSeedAndNoOut(t *testing.T) {
 	run := &results.Run{Header: results.Header{Args: []string{"sweep", "--out", "d", "--size", "4K", "--out=e"}, Seed: 7}}
 	if got, want := command(run), "gpushare-bench sweep --size 4K --seed 7"; got != want {

@@ -70,7 +70,7 @@ func (e *WriteError) Error() string {
 		hint = "free some space"
 	}
 	return fmt.Sprintf("journal %s: %s was not saved: %v; the %d cases before it are safe in the file: %s, then continue with sweep --resume %s",
-		e.Path, e.What, e.Err, e.Cases, hint, filepath.Dir(e.Path))
+		e.Path, e.What, e.Err, e.Cases, hint, ShellQuote(filepath.Dir(e.Path)))
 }
 
 // Unwrap returns the system's answer.

@@ -74,17 +74,21 @@ func (a *app) summarise(dir string, f *sweepFlags, lost []byte) error {
 	files := strings.Join([]string{pageName, results.JournalName, summaryName, samplesName, plotsDir + "/"}, ", ")
 	if err = a.writeFiles(dir, run, f.export, []string{"png"}); err != nil {
 		files = results.JournalName
-		err = fmt.Errorf("%w\nthe journal has everything: make %s writable again, then make the files with: gpushare-bench report %s", err, dir, dir)
+		first := "the journal has everything: make room, or make " + dir + " writable again"
+		if len(lost) > 0 {
+			first = "when the lines that are kept are back in the journal"
+		}
+		err = fmt.Errorf("%w\n%s, then make the files with: gpushare-bench report %s", err, first, results.ShellQuote(dir))
 	}
 	write := func(w io.Writer) error { return writeJSON(w, run) }
 	switch f.json {
 	case "":
 	case "-":
-		err = errors.Join(err, write(a.stdout))
+		err = errors.Join(err, unlessGone(write(a.stdout)))
 	default:
 		err = errors.Join(err, writeNamed(f.json, write))
 	}
-	err = errors.Join(err, report.Summary(out, run, a.tableOptions(out)))
+	err = errors.Join(err, unlessGone(report.Summary(out, run, a.tableOptions(out))))
 	fmt.Fprintf(a.stderr, "\nresults in %s: %s\n", dir, files)
 	return err
 }

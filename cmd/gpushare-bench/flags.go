@@ -130,7 +130,9 @@ type sweepFlags struct {
 	export   []string
 	seedSet  bool
 	limitSet bool
-	sizes    []int64 // as given; Config.Sizes has the defaults filled in
+
+	maxTimeSet bool
+	sizes      []int64 // as given; Config.Sizes has the defaults filled in
 }
 
 // hostSizes and gpuSizes are swept when no size is asked for.
@@ -158,7 +160,7 @@ func (f *sweepFlags) register(fs *pflag.FlagSet) {
 	fs.Var(&percentValue{&f.Precision}, "precision", "stop a case when the 95 % interval of every median is within this share of it")
 	fs.IntVar(&f.MinSamples, "min-samples", 30, "cycles before a case may stop as precise")
 	fs.IntVar(&f.MaxSamples, "max-samples", 1000, "cycles after which a case stops")
-	fs.DurationVar(&f.MaxTime, "max-time", 4*time.Second, "time for one case")
+	fs.DurationVar(&f.MaxTime, "max-time", 4*time.Second, "time for one case; unless given, three times as long where it takes that to reach --min-samples")
 	fs.DurationVar(&f.TimeLimit, "time-limit", bench.DefaultTimeLimit, "time for the whole run, shared out fairly; what does not fit is not measured; 0: none; many pairs, cache states and repeats have a longer default")
 	fs.DurationVar(&f.CaseTimeout, "case-timeout", time.Minute, "kill a case whose batch of cycles takes longer")
 	fs.IntVar(&f.Repeats, "repeat", 1, "measure the plan in this many fresh pairs of processes")
@@ -201,6 +203,9 @@ func (f *sweepFlags) complete(backend string, cores int) error {
 		for _, k := range f.kernels {
 			f.Kernels = append(f.Kernels, share.Kernel(k))
 		}
+	}
+	if !f.maxTimeSet {
+		f.FloorTime = 3 * f.MaxTime
 	}
 	if !f.seedSet {
 		f.Seed = uint64(time.Now().UnixNano())
@@ -246,7 +251,7 @@ func (f *sweepFlags) checkWords() error {
 }
 
 // resumeFlags may be given with --resume; all others are taken from the run.
-var resumeFlags = []string{"resume", "time-limit", "progress", "json", "dry-run", "export"}
+var resumeFlags = []string{"resume", "time-limit", "progress", "json", "dry-run", "export", "producer-env", "consumer-env"}
 
 // checkResumeFlags refuses flags that a run that is finished already has.
 func checkResumeFlags(fs *pflag.FlagSet) error {

@@ -3,13 +3,26 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
 )
 
+// endingSignals end a command in order: Ctrl-C, kill, a terminal that is closed.
+var endingSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	var ending []os.Signal
+	for _, s := range endingSignals {
+		if !signal.Ignored(s) { // as under nohup
+			ending = append(ending, s)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	if len(ending) > 0 { // of none, NotifyContext would take all signals
+		ctx, stop = signal.NotifyContext(ctx, ending...)
+	}
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
@@ -17,6 +30,20 @@ func main() {
 // endOnSignal lets the first signal end the process at once, for commands that have nothing to end in order: their files
 // are made under temporary names, and can be made again. The error is ctx's, of a signal that came before.
 func endOnSignal(ctx context.Context) error {
-	signal.Reset(os.Interrupt, syscall.SIGTERM)
+	signal.Reset(endingSignals...)
 	return ctx.Err()
+}
+
+// outliveReaders keeps the process from being ended by SIGPIPE when whoever read its output is gone, as tee is after
+// Ctrl-C: what is measured is worth more than what is said.
+func outliveReaders() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+}
+
+// unlessGone is nil for an error that says that the reader of standard output is gone, which is no failure: sweep | head.
+func unlessGone(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
 }

@@ -33,7 +33,7 @@ func checkRunDir(dir string) error {
 	case err == nil && len(entries) > 0:
 		hint := "name a new one"
 		if _, err := os.Stat(filepath.Join(dir, results.JournalName)); err == nil {
-			hint += fmt.Sprintf(", or finish its run with --resume %s", dir)
+			hint += fmt.Sprintf(", or finish its run with --resume %s", results.ShellQuote(dir))
 		}
 		return bench.Usagef("--out %s: the directory is not empty; %s", dir, hint)
 	case errors.Is(err, fs.ErrNotExist):
@@ -96,6 +96,11 @@ func checkNoJournal(flag, path string, runs ...string) error {
 		}
 	}
 	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // writable makes a file in dir and removes it: permissions alone do not tell (root, read-only and virtual file systems).

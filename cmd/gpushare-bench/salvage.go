@@ -36,7 +36,7 @@ func keepLines(journal string, lines []byte) error {
 	if err != nil {
 		return fmt.Errorf("keep the lines that did not get into the journal (TMPDIR says where): %w", err)
 	}
-	return fmt.Errorf("the lines that did not get into the journal are kept: cat %s >> %s", f.Name(), journal)
+	return fmt.Errorf("the lines that did not get into the journal are kept: cat %s >> %s", results.ShellQuote(f.Name()), results.ShellQuote(journal))
 }
 
 // loadWith reads the run in dir as if lines were in its journal.

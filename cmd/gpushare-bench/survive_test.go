@@ -46,7 +46,7 @@ func TestRunnerKilled(t *testing.T) {
 
 // A signal ends a run in order, also while a call hangs: what was measured is written, and the status says 130.
 func TestInterrupted(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -79,6 +79,28 @@ func TestInterrupted(t *testing.T) {
 			}
 			everyCaseOnce(t, filepath.Join(dir, "run"), 5, share.StatusOK)
 		})
+	}
+}
+
+// Whoever reads what a run says may go away, as tee does after Ctrl-C: the run goes on and everything is written.
+func TestReaderGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSweep(t, dir, nil, append(slices.Clone(scripted), "--size", "4KiB:64KiB", "--progress", "plain")...)
+	s.cmd.Stdout, s.cmd.Stderr = w, w
+	r.Close()
+	s.start()
+	w.Close()
+	if status := s.wait(); status != exitOK {
+		t.Errorf("exit status %d (-1 is a signal), want 0", status)
+	}
+	everyCaseOnce(t, filepath.Join(dir, "run"), 5, share.StatusOK)
+	if _, err := os.Stat(filepath.Join(dir, "run", pageName)); err != nil {
+		t.Error(err)
 	}
 }
 

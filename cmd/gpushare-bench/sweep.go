@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,8 @@ finished with --resume DIR.`,
 				return err
 			}
 			f.limitSet = cmd.Flags().Changed("time-limit")
+			f.maxTimeSet = cmd.Flags().Changed("max-time")
+			outliveReaders()
 			return a.sweep(cmd.Context(), f, argsOf(cmd))
 		},
 	}
@@ -75,9 +78,15 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, args []string) error {
 
 // resumeSweep finishes a run with the flags it was begun with.
 func (a *app) resumeSweep(ctx context.Context, f *sweepFlags) error {
+	if filepath.Base(f.resume) == results.JournalName {
+		f.resume = filepath.Dir(f.resume)
+	}
 	run, err := results.Load(f.resume)
 	if err != nil {
 		return bench.Usagef("--resume %s: %v", f.resume, err)
+	}
+	for _, d := range run.Dropped {
+		fmt.Fprintf(a.stderr, "--resume %s: %s\n", f.resume, printable(d))
 	}
 	begun := &sweepFlags{}
 	cmd := &cobra.Command{}
@@ -87,9 +96,15 @@ func (a *app) resumeSweep(ctx context.Context, f *sweepFlags) error {
 			return bench.Usagef("--resume %s: the run's own flags %q: %v", f.resume, run.Header.Args, err)
 		}
 	}
+	if !slices.Equal(f.ProducerEnv, begun.ProducerEnv) || !slices.Equal(f.ConsumerEnv, begun.ConsumerEnv) {
+		// A variable such as LD_PRELOAD runs code: whoever made the file does not decide on that.
+		return bench.Usagef("--resume %s: the variables of the workers are not taken from a file; give those that the run was begun with: --producer-env %q --consumer-env %q",
+			f.resume, begun.ProducerEnv, begun.ConsumerEnv)
+	}
 	begun.Seed, begun.seedSet = run.Header.Seed, true
 	begun.resume, begun.out, begun.progress, begun.json, begun.dryRun = f.resume, "", f.progress, f.json, f.dryRun
 	begun.export = append(begun.export, f.export...)
+	begun.maxTimeSet = cmd.Flags().Changed("max-time")
 	begun.limitSet = f.limitSet || cmd.Flags().Changed("time-limit")
 	if f.limitSet {
 		begun.TimeLimit = f.TimeLimit
@@ -165,7 +180,7 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 		status = max(status, exitFailure)
 	}
 	if out.End.Outcome == "interrupted" {
-		fmt.Fprintf(a.stderr, "interrupted; finish the run with: gpushare-bench sweep --resume %s\n", dir)
+		fmt.Fprintf(a.stderr, "interrupted; finish the run with: gpushare-bench sweep --resume %s\n", results.ShellQuote(dir))
 		return &exitError{status: exitInterrupted, err: runErr}
 	}
 	if runErr != nil {
@@ -199,7 +214,11 @@ func (a *app) openRun(f *sweepFlags, args []string, choice *backendChoice, plan 
 	}
 	dir = f.out
 	if dir == "" {
-		dir = filepath.Join("gpushare-runs", now.Format("20060102T150405Z")+"-"+host)
+		first := filepath.Join("gpushare-runs", now.Format("20060102T150405Z")+"-"+host)
+		dir = first
+		for n := 2; exists(dir); n++ { // begun in the same second
+			dir = fmt.Sprintf("%s-%d", first, n)
+		}
 	}
 	h := header(f, args, choice, plan, env)
 	h.Run, h.Host, h.Started = filepath.Base(filepath.Clean(dir)), host, now
