@@ -117,7 +117,7 @@ func (v *View) finish(d *Data) {
 		x, y := a.Case, b.Case
 		return cmp.Or(pathOrder(x.Path)-pathOrder(y.Path), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Allocator, y.Allocator),
 			cmp.Compare(x.Transport, y.Transport), cmp.Compare(x.Receiver, y.Receiver), cmp.Compare(x.Cache, y.Cache),
-			cmp.Compare(x.Offset, y.Offset), cmp.Compare(x.Live, y.Live), cmp.Compare(x.Variant, y.Variant))
+			cmp.Compare(x.Offset, y.Offset), cmp.Compare(x.Live, y.Live), cmp.Compare(x.Peers, y.Peers), cmp.Compare(x.Variant, y.Variant))
 	})
 	nameWays(v.Ways)
 	for i, w := range v.Ways {

@@ -23,6 +23,8 @@ var settings = []setting{
 		func(c share.Case) string { return prefixed("+", c.Offset, share.FormatSize(c.Offset)) }},
 	{true, func(c share.Case) string { return prefixed("", int64(c.Live), liveText(c.Live)) },
 		func(c share.Case) string { return prefixed("live ", int64(c.Live), fmt.Sprint(c.Live)) }},
+	{true, func(c share.Case) string { return prefixed("", int64(c.Peers), peersText(c.Peers)) },
+		func(c share.Case) string { return prefixed("peers ", int64(c.Peers), fmt.Sprint(c.Peers)) }},
 	{false, func(c share.Case) string { return c.Transport }, func(c share.Case) string { return c.Transport }},
 	{false, func(c share.Case) string { return suffixed(c.Receiver, " receiver") }, func(c share.Case) string { return c.Receiver }},
 	{false, func(c share.Case) string { return suffixed(c.Cache, " cache") }, func(c share.Case) string { return c.Cache }},
@@ -36,6 +38,13 @@ func liveText(n int) string {
 		return "1 other live mapping"
 	}
 	return fmt.Sprintf("%d other live mappings", n)
+}
+
+func peersText(n int) string {
+	if n == 1 {
+		return "1 peer"
+	}
+	return fmt.Sprintf("%d peers", n)
 }
 
 func prefixed(prefix string, n int64, text string) string {

@@ -19,7 +19,7 @@ import (
 //	BenchmarkShare/path=memfd/alloc=memfd/pair=cpu:cpu/transport=scm-rights/receiver=polling/cache=cold/size=4096/metric=export 1 1042.3 ns/op
 //
 // The unit is ns/op for times and B/s for rates. A "/" inside a value is written as ".", so that kernel/read becomes
-// metric=kernel.read; offset, live and variant appear where they are not zero. GPUs are named by their index: the UUIDs
+// metric=kernel.read; offset, live, peers and variant appear where they are not zero. GPUs are named by their index: the UUIDs
 // of two machines never match. First cycles are left out. Run, host and devices are in comment lines, because benchstat
 // does not compare across different configurations; the one configuration key that tells files apart is "emulated".
 func WriteBenchfmt(w io.Writer, run *Run) error {
@@ -80,6 +80,9 @@ func benchmarkName(c share.Case, labels map[string]string) string {
 	}
 	if c.Live != 0 {
 		fmt.Fprintf(&b, "/live=%d", c.Live)
+	}
+	if c.Peers != 0 {
+		fmt.Fprintf(&b, "/peers=%d", c.Peers)
 	}
 	if c.Variant != "" {
 		fmt.Fprintf(&b, "/variant=%s", oneWord(c.Variant))

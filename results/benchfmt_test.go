@@ -20,7 +20,7 @@ func TestBenchfmtText(t *testing.T) {
 			run.Cases[i].Metrics[k].Samples = m.Samples[:3]
 		}
 	}
-	run.Cases[1].Case.Offset, run.Cases[1].Case.Live, run.Cases[1].Case.Variant = 512, 3, "isolate pid/ipc"
+	run.Cases[1].Case.Offset, run.Cases[1].Case.Live, run.Cases[1].Case.Peers, run.Cases[1].Case.Variant = 512, 3, 2, "isolate pid/ipc"
 	run.Header.Emulated = "h200-580"
 	var b bytes.Buffer
 	if err := WriteBenchfmt(&b, run); err != nil {

@@ -81,7 +81,7 @@ func (c CaseResult) check() error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"live", c.Case.Live}, {"repeat", c.Repeat}, {"order", c.Order}} {
+	}{{"live", c.Case.Live}, {"peers", c.Case.Peers}, {"repeat", c.Repeat}, {"order", c.Order}} {
 		if err := checkCount(n.name, n.value); err != nil {
 			return err
 		}
@@ -101,6 +101,13 @@ func (c CaseResult) check() error {
 			return fmt.Errorf("metric %q occurs twice", m.Name)
 		}
 		seen[m.Name] = true
+	}
+	for i, j := range c.Joined {
+		for _, v := range []int64{j.Wall, j.Export, j.Import, j.Map} {
+			if err := checkValue(float64(v)); err != nil {
+				return fmt.Errorf("joined[%d]: %w", i, err)
+			}
+		}
 	}
 	for i, v := range c.IdleNs {
 		if err := checkValue(v); err != nil {

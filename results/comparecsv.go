@@ -61,6 +61,7 @@ var compareColumns = []column[cellOf]{
 	{"run_consumer", func(c *cellOf) string { return cell(c.Other.Consumer) }},
 	{"run_link", func(c *cellOf) string { return cell(c.OtherLink) }},
 	{"step", func(c *cellOf) string { return strconv.FormatBool(c.Step) }},
+	{"peers", func(c *cellOf) string { return strconv.Itoa(c.Case.Peers) }},
 }
 
 // probability writes a p-value. One below 0.0001 has an exponent, "1.2e-47": as a decimal it could have 300 digits.

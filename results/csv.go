@@ -75,6 +75,7 @@ var summaryColumns = []column[Row]{
 	{"variant", func(r *Row) string { return cell(r.Case.Variant) }},
 	{"repeats", func(r *Row) string { return strconv.Itoa(r.Repeats) }},
 	{"emulated", func(r *Row) string { return cell(r.Emulated) }},
+	{"peers", func(r *Row) string { return strconv.Itoa(r.Case.Peers) }},
 }
 
 // WriteSummary writes summary.csv: RFC 4180 with line feeds, a header line, one row per case and metric. Absent values
@@ -106,7 +107,7 @@ func writeTable[T any](w io.Writer, columns []column[T], rows []T) error {
 var (
 	samplesBefore = []string{"run", "host", "backend", "path", "allocator", "producer", "consumer", "link", "transport", "receiver",
 		"cache", "size_bytes", "allocated_bytes", "repeat", "metric", "unit"}
-	samplesAfter = []string{"offset", "live", "variant", "emulated"}
+	samplesAfter = []string{"offset", "live", "variant", "emulated", "peers"}
 )
 
 // SamplesColumns lists the columns of samples.csv in their order. New ones are only added at the end.

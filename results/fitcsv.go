@@ -95,6 +95,7 @@ var fitColumns = slices.Concat(
 		{"even_bytes", even(func(b *stats.BreakEven) float64 { return b.At })},
 		{"even_bytes_ci_low", even(func(b *stats.BreakEven) float64 { return b.CI.Low })},
 		{"even_bytes_ci_high", even(func(b *stats.BreakEven) float64 { return b.CI.High })},
+		{"peers", func(f *Fit) string { return strconv.Itoa(f.Series.Peers) }},
 	})
 
 // WriteFits writes fits.csv, one row per fit, as summary.csv is written. "inf" is never (a break-even) or no limit (a
@@ -116,6 +117,7 @@ var breakEvenColumns = slices.Concat(
 		{"uses_ci_low", func(b *BreakEven) string { return b.number(b.Uses.CI.Low) }},
 		{"uses_ci_high", func(b *BreakEven) string { return b.number(b.Uses.CI.High) }},
 		{"no_break_even", func(b *BreakEven) string { return cell(b.Why) }},
+		{"peers", func(b *BreakEven) string { return strconv.Itoa(b.Case.Peers) }},
 	})
 
 func (b *BreakEven) number(v float64) string {

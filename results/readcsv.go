@@ -123,6 +123,7 @@ func (p *cells) row() Row {
 			Receiver: p.text("receiver"), Cache: p.text("cache"),
 			Size: p.integer("size_bytes", 1, share.MaxSize), Offset: p.integer("offset", 0, share.MaxSize),
 			Live: int(p.integer("live", 0, maxCount)), Variant: p.text("variant"),
+			Peers: int(p.integer("peers", 0, maxCount)),
 		},
 		Link: p.text("link"), Allocated: p.integer("allocated_bytes", 0, 4*share.MaxSize),
 		Status: share.Status(p.text("status")), Reason: p.text("reason"),

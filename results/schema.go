@@ -91,6 +91,15 @@ type Warning struct {
 	Text   string `json:"text"`             // one sentence with the figures
 }
 
+// Joined is what it took one process to join those of a case with peers that were there before it: it maps the buffer of
+// each, and each maps its buffer. Times are nanoseconds.
+type Joined struct {
+	Wall   int64 `json:"wall_ns"`   // on the joining process's clock, from the first message to the last answer
+	Export int64 `json:"export_ns"` // sums of the timed calls by phase, of the joining process and of the others
+	Import int64 `json:"import_ns"`
+	Map    int64 `json:"map_ns"`
+}
+
 // CaseResult is one journal line: a finished case.
 type CaseResult struct {
 	Case       share.Case         `json:"case"`
@@ -104,6 +113,7 @@ type CaseResult struct {
 	Phase      string             `json:"phase,omitempty"`  // phase in which it ended, for timeout, failed, partial
 	Mismatch   *share.Mismatch    `json:"mismatch,omitempty"`
 	Metrics    []Metric           `json:"metrics,omitempty"`
+	Joined     []Joined           `json:"joined,omitempty"`  // of a case with peers: the consumer, then each peer
 	IdleNs     []float64          `json:"idle_ns,omitempty"` // how long the receiver had waited when the handle was sent, per cycle
 	Warnings   []Warning          `json:"warnings,omitempty"`
 	Before     *share.DeviceState `json:"before,omitempty"` // consumer's device before and after the case

@@ -38,6 +38,7 @@ type Case struct {
 	Offset    int64  `json:"offset,omitempty"`  // start of the shared range in the allocation, bytes
 	Live      int    `json:"live,omitempty"`    // mappings of other buffers kept while measuring
 	Variant   string `json:"variant,omitempty"` // what else tells this case apart ("isolate=pid,ipc")
+	Peers     int    `json:"peers,omitempty"`   // other processes that, with producer and consumer, have mapped each other's buffers meanwhile
 }
 
 // String names the case for people: "memfd/memfd cpu→cpu scm-rights polling cold 4 KiB".
@@ -49,6 +50,9 @@ func (c Case) String() string {
 	}
 	if c.Live != 0 {
 		s += fmt.Sprintf(" live %d", c.Live)
+	}
+	if c.Peers != 0 {
+		s += fmt.Sprintf(" peers %d", c.Peers)
 	}
 	if c.Variant != "" {
 		s += " " + c.Variant

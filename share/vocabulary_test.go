@@ -51,8 +51,8 @@ func TestStatuses(t *testing.T) {
 
 func TestCaseString(t *testing.T) {
 	c := Case{Path: "cumemmap", Allocator: "vmm", Producer: "GPU-1a2b3c4d-0000-1111", Consumer: "cpu", Transport: TransportSCMRights, Receiver: ReceiverPolling,
-		Cache: CacheCold, Size: 2 << 20, Offset: 4096, Live: 64, Variant: "isolate=pid"}
-	if got, want := c.String(), "cumemmap/vmm GPU-1a2b3c4d→cpu scm-rights polling cold 2 MiB +4 KiB live 64 isolate=pid"; got != want {
+		Cache: CacheCold, Size: 2 << 20, Offset: 4096, Live: 64, Peers: 2, Variant: "isolate=pid"}
+	if got, want := c.String(), "cumemmap/vmm GPU-1a2b3c4d→cpu scm-rights polling cold 2 MiB +4 KiB live 64 peers 2 isolate=pid"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for id, want := range map[string]string{"cpu": "cpu", "GPU-1-2": "GPU-1", "MIG-1-2": "MIG-1", "GPU-1": "GPU-1", "GPU-": "GPU-", "": "", "GPU--": "GPU--"} {

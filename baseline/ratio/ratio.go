@@ -38,7 +38,7 @@ func medians(rows []results.Row) (map[key]float64, error) {
 	m := make(map[key]float64)
 	for _, r := range rows {
 		c := r.Case
-		if r.Unit != results.Nanoseconds || r.Stats.N == 0 || c.Producer != c.Consumer || c.Offset != 0 || c.Live != 0 || c.Variant != "" || c.Transport == share.TransportPidfd {
+		if r.Unit != results.Nanoseconds || r.Stats.N == 0 || c.Producer != c.Consumer || c.Offset != 0 || c.Live != 0 || c.Peers != 0 || c.Variant != "" || c.Transport == share.TransportPidfd {
 			continue
 		}
 		k := key{c.Path, c.Allocator, c.Receiver, c.Size, r.Metric}

@@ -57,6 +57,7 @@ func TestMedians(t *testing.T) {
 		row(func(r *results.Row) { r.Case.Consumer = "GPU-2" }),
 		row(func(r *results.Row) { r.Case.Offset = 8 }),
 		row(func(r *results.Row) { r.Case.Live = 1 }),
+		row(func(r *results.Row) { r.Case.Peers = 1 }),
 		row(func(r *results.Row) { r.Case.Variant = "isolate=pid" }),
 		row(func(r *results.Row) { r.Case.Transport = share.TransportPidfd }),
 		row(func(r *results.Row) { r.Stats.N = 0 }),
