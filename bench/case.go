@@ -44,6 +44,12 @@ func (r *Runner) measure(ctx context.Context, e *ends, g Group, p Planned, repea
 		rule:    stats.Rule{Precision: r.Config.Precision, MinSamples: r.Config.MinSamples, MaxSamples: r.Config.MaxSamples},
 		res:     &results.CaseResult{Case: p.Case, Repeat: repeat, Link: p.Link, Started: start.UTC()}}
 	o, trial, err := m.run(ctx)
+	if p.Case.Peers > 0 && err == nil && !o.respawn() {
+		var parted outcome
+		if parted, err = m.part(ctx); o.fine() || parted.respawn() {
+			o, trial = parted, false
+		}
+	}
 	m.res.DurationNs = time.Since(start).Nanoseconds()
 	m.finish(o, trial, err)
 	return m.res, o.respawn() || err != nil, err
@@ -53,6 +59,11 @@ func (r *Runner) measure(ctx context.Context, e *ends, g Group, p Planned, repea
 func (m *measurement) run(ctx context.Context) (o outcome, trial bool, err error) {
 	b := &worker.Batch{Case: m.planned.Case, RunSeed: m.r.Config.Seed, CaseIndex: m.planned.Index, Cycles: 1,
 		Kernels: m.kernels, Verify: m.r.Config.Verify, Before: m.r.Config.ExportedBefore}
+	if m.planned.Case.Peers > 0 {
+		if o, err = m.mesh(ctx); err != nil || !o.fine() {
+			return o, true, err
+		}
+	}
 	began := time.Now()
 	o, err = m.batch(ctx, b, true)
 	if err != nil || o.respawn() {
@@ -69,8 +80,8 @@ func (m *measurement) run(ctx context.Context) (o outcome, trial bool, err error
 		return o, true, nil
 	}
 	perCycle := time.Since(began)
-	if m.planned.Case.Live > 0 && m.granted.why == stats.StopMaxTime {
-		// The first batch has made what is kept alive, which may take long; it is not the time that was given to measure.
+	if (m.planned.Case.Live > 0 || m.planned.Case.Peers > 0) && m.granted.why == stats.StopMaxTime {
+		// By now what is kept alive was made, which may take long; it is not the time that was given to measure.
 		m.started = time.Now()
 	}
 	for {
@@ -119,10 +130,7 @@ func (m *measurement) batch(ctx context.Context, b *worker.Batch, first bool) (o
 		if m.res.Exporter == "" {
 			m.res.Exporter = cons.Exporter
 		}
-		own, expected := m.ends.pids(), 1
-		if m.producer.ID == m.consumer.ID {
-			expected = len(own)
-		}
+		own, expected := m.ends.pids(m.consumer.ID)
 		if m.res.Before == nil {
 			m.res.Before = &cons.Before
 			m.res.Before.OtherPIDs = others(m.res.Before.OtherPIDs, own, expected)

@@ -34,6 +34,7 @@ type Config struct {
 	Kernels    []share.Kernel
 	Offset     int64 // bytes before the shared range in each allocation
 	Live       []int // mappings kept alive beside the measured one; empty: none
+	Peers      []int // other processes in a mesh with producer and consumer, AllPeers for one a GPU; empty: none
 
 	Precision   float64       // target half-width of the median's 95 % interval over the median, 0 < p < 1
 	MinSamples  int           // steady-state cycles before a case may stop as precise, at least 2
@@ -55,6 +56,12 @@ type Config struct {
 	ProducerEnv    []string // KEY=VALUE, for the producer only
 	ConsumerEnv    []string
 }
+
+// AllPeers in Config.Peers stands for as many peers as there are GPUs beside those of the pair.
+const AllPeers = -1
+
+// maxPeers bounds Config.Peers: every two processes of a mesh have a socket pair of their own.
+const maxPeers = 64
 
 // maxSampleLimit bounds MaxSamples, so that a case's samples fit into memory and one journal line.
 const maxSampleLimit = 1_000_000
@@ -96,6 +103,14 @@ func (c *Config) Validate() error {
 		if n < 0 || n > 1_000_000 {
 			bad("--live %d: must be from 0 to 1000000, such as 64", n)
 		}
+	}
+	for _, n := range c.Peers {
+		if n != AllPeers && (n < 0 || n > maxPeers) {
+			bad("--peers %d: must be from 0 to %d, or all, such as 2", n, maxPeers)
+		}
+	}
+	if c.SameProcess && slices.ContainsFunc(c.Peers, func(n int) bool { return n != 0 }) {
+		bad("--peers and --same-process exclude each other: peers are processes, each like one end")
 	}
 	for _, pair := range c.Pairs {
 		if !slices.Contains(pairGroups, pair) {

@@ -14,39 +14,63 @@ import (
 	"gpushare-bench/share"
 )
 
-// ends is the pair of worker processes that measures the cases of one group.
+// ends is the pair of worker processes that measures the cases of one group, and the peers that take part.
 type ends struct {
 	producer, consumer *process
-	opened             [2]worker.Opened // of producer and consumer
+	peers              []*process
+	devices            []share.DeviceInfo // of all members
+	opened             []worker.Opened    // the same
 }
 
-// openEnds starts both processes and has them open their devices.
+// members lists all ends by their number in a mesh: producer, consumer, peers.
+func (e *ends) members() []*process {
+	var all []*process
+	for _, p := range append([]*process{e.producer, e.consumer}, e.peers...) {
+		if p != nil { // all but when they could not all be started
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// openEnds starts the processes of a group and has them open their devices.
 func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, error) {
-	a, b, err := worker.NewPeerSockets()
+	e, err := l.startEnds(c, g.Peers)
 	if err != nil {
 		return nil, err
 	}
-	defer a.Close()
-	defer b.Close()
-	e, err := l.startEnds(c, a, b)
-	if err != nil {
-		return nil, err
-	}
-	open := func(p, other *process, d, peer share.DeviceInfo) *worker.Request {
-		pid := other.cmd.Process.Pid
+	e.devices = append([]share.DeviceInfo{g.Producer, g.Consumer}, g.Peers...)
+	var pids []int
+	for _, p := range e.members() {
+		pid := p.cmd.Process.Pid
 		if slices.Contains(l.Isolate, "pid") {
-			pid = 0 // it has no number in the other's namespace
+			pid = 0 // it has no number in the others' namespaces
 		}
-		// Only the consumer runs kernels, and only before kernels is the cache emptied, for which a GPU holds much memory.
-		options := share.Options{Cold: g.Cache == share.CacheCold && p == e.consumer && len(c.Kernels) > 0, Threads: c.Threads}
-		o := &worker.Open{Role: p.role, Backend: d.Backend, Device: d.ID, Options: options, CPUs: d.CPUs, PeerPID: pid}
-		if peer.Backend == d.Backend {
-			o.Options.Peer = peer.ID
-		}
-		return &worker.Request{Open: o}
+		pids = append(pids, pid)
 	}
-	reps, errs := e.both(ctx, open(e.producer, e.consumer, g.Producer, g.Consumer), open(e.consumer, e.producer, g.Consumer, g.Producer), startTimeout)
-	for i, p := range []*process{e.producer, e.consumer} {
+	var reqs []*worker.Request
+	for i, d := range e.devices {
+		other := 0 // the first of the others
+		if i == 0 {
+			other = 1
+		}
+		o := &worker.Open{Role: worker.RolePeer, Backend: d.Backend, Device: d.ID, PeerPID: pids[other], Number: i}
+		if i < 2 {
+			o.Role, o.CPUs = worker.MemberName(i), d.CPUs
+			// Only the consumer runs kernels, and only before kernels is the cache emptied, for which a GPU holds much memory.
+			o.Options = share.Options{Cold: g.Cache == share.CacheCold && i == 1 && len(c.Kernels) > 0, Threads: c.Threads}
+		}
+		if len(g.Peers) > 0 {
+			o.Members = pids
+		}
+		if e.devices[other].Backend == d.Backend {
+			o.Options.Peer = e.devices[other].ID
+		}
+		reqs = append(reqs, &worker.Request{Open: o})
+	}
+	e.opened = make([]worker.Opened, len(reqs))
+	reps, errs := e.ask(ctx, startTimeout, reqs...)
+	for i, p := range e.members() {
 		switch {
 		case errs[i] != nil:
 			err = errors.Join(err, e.explain(p, errs[i]))
@@ -65,26 +89,74 @@ func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, err
 	return e, nil
 }
 
-// startEnds starts two processes, or one that serves both ends.
-func (l *Launcher) startEnds(c *Config, a, b *os.File) (*ends, error) {
-	producer, consumer := role{worker.RoleProducer, a}, role{worker.RoleConsumer, b}
-	if c.SameProcess {
-		ps, err := l.start(c.ProducerEnv, producer, consumer)
-		if err != nil {
-			return nil, err
+// startEnds starts producer, consumer and peers, or one process that serves both ends. Every two have a socket pair.
+func (l *Launcher) startEnds(c *Config, peers []share.DeviceInfo) (e *ends, err error) {
+	e = &ends{}
+	sockets := make([][]*os.File, 2+len(peers)) // of each member that is not started yet, to the others in their order
+	defer func() {
+		for _, fs := range sockets {
+			for _, f := range fs {
+				f.Close()
+			}
 		}
-		return &ends{producer: ps[0], consumer: ps[1]}, nil
+		if err != nil {
+			e.kill()
+			e = nil
+		}
+	}()
+	connect := func(i int) error {
+		for j := i + 1; j < len(sockets); j++ {
+			a, b, err := worker.NewPeerSockets()
+			if err != nil {
+				return err
+			}
+			sockets[i], sockets[j] = append(sockets[i], a), append(sockets[j], b)
+		}
+		return nil
 	}
-	ps, err := l.start(c.ProducerEnv, producer)
-	if err != nil {
-		return nil, err
+	if c.SameProcess {
+		if err := connect(0); err != nil {
+			return e, err
+		}
+		ps, err := l.start(c.ProducerEnv, role{name: worker.RoleProducer, peer: sockets[0][0]}, role{name: worker.RoleConsumer, peer: sockets[1][0]})
+		if err != nil {
+			return e, err
+		}
+		e.producer, e.consumer = ps[0], ps[1]
+		return e, nil
 	}
-	cs, err := l.start(c.ConsumerEnv, consumer)
-	if err != nil {
-		ps[0].kill()
-		return nil, err
+	for i := range sockets {
+		if err := connect(i); err != nil {
+			return e, err
+		}
+		r := role{name: worker.MemberName(i), peer: sockets[i][0], mesh: sockets[i][1:]}
+		var env []string
+		switch i {
+		case 0:
+			env = c.ProducerEnv
+		case 1:
+			env = c.ConsumerEnv
+		default:
+			r.on = " on " + placeOf(peers[i-2])
+		}
+		ps, err := l.start(env, r)
+		if err != nil {
+			return e, err
+		}
+		switch i {
+		case 0:
+			e.producer = ps[0]
+		case 1:
+			e.consumer = ps[0]
+		default:
+			e.peers = append(e.peers, ps[0])
+		}
+		for _, f := range sockets[i] {
+			f.Close()
+		}
+		sockets[i] = nil
 	}
-	return &ends{producer: ps[0], consumer: cs[0]}, nil
+	return e, nil
 }
 
 // blind says that the consumer can't see the producer's device, which importing may need; "" if it can.
@@ -95,12 +167,18 @@ func (e *ends) blind() string {
 	return ""
 }
 
-// pids are the numbers of the processes: two, or one that serves both ends.
-func (e *ends) pids() []int {
-	if e.producer.child == e.consumer.child {
-		return []int{e.consumer.cmd.Process.Pid}
+// pids are the numbers of the processes, of which so many are on the device: one may serve both ends.
+func (e *ends) pids(device string) (pids []int, there int) {
+	for i, p := range e.members() {
+		if p == e.producer && p.child == e.consumer.child {
+			continue
+		}
+		pids = append(pids, p.cmd.Process.Pid)
+		if e.devices[i].ID == device {
+			there++
+		}
 	}
-	return []int{e.producer.cmd.Process.Pid, e.consumer.cmd.Process.Pid}
+	return pids, there
 }
 
 // explain adds how a process died to an error of its socket.
@@ -114,22 +192,22 @@ func (e *ends) explain(p *process, err error) error {
 	return err
 }
 
-// both sends a request to each end and waits for both replies. When ctx is cancelled it returns at once with ctx's error
-// in place of the replies that are missing; the processes can't be used afterwards.
-func (e *ends) both(ctx context.Context, producer, consumer *worker.Request, timeout time.Duration) (reps [2]*worker.Reply, errs [2]error) {
+// ask sends a request to each of the first members and waits for all replies. When ctx is cancelled it returns at once with
+// ctx's error in place of the replies that are missing; the processes can't be used afterwards.
+func (e *ends) ask(ctx context.Context, timeout time.Duration, reqs ...*worker.Request) (reps []*worker.Reply, errs []error) {
+	ps := e.members()[:len(reqs)]
+	reps, errs = make([]*worker.Reply, len(ps)), make([]error, len(ps))
 	deadline := time.Now().Add(timeout)
 	stop := context.AfterFunc(ctx, func() {
-		_ = e.producer.control.SetDeadline(time.Now())
-		_ = e.consumer.control.SetDeadline(time.Now())
+		for _, p := range ps {
+			_ = p.control.SetDeadline(time.Now())
+		}
 	})
 	defer stop()
 	var wg sync.WaitGroup
-	for i, x := range []struct {
-		p   *process
-		req *worker.Request
-	}{{e.producer, producer}, {e.consumer, consumer}} {
+	for i, p := range ps {
 		wg.Go(func() {
-			reps[i], errs[i] = x.p.ask(ctx, x.req, deadline)
+			reps[i], errs[i] = p.ask(ctx, reqs[i], deadline)
 			if errors.Is(errs[i], errTimeout) && ctx.Err() != nil {
 				errs[i] = ctx.Err()
 			}
@@ -142,7 +220,7 @@ func (e *ends) both(ctx context.Context, producer, consumer *worker.Request, tim
 // batch runs one batch on both ends. The error is ctx's; everything else is in the outcome.
 func (e *ends) batch(ctx context.Context, b *worker.Batch, limit bound) (prod, cons *worker.Result, o outcome, err error) {
 	req := &worker.Request{Batch: b}
-	reps, errs := e.both(ctx, req, req, limit.time)
+	reps, errs := e.ask(ctx, limit.time, req, req)
 	if ctx.Err() != nil && (errs[0] != nil || errs[1] != nil) {
 		return nil, nil, o, ctx.Err()
 	}
@@ -150,19 +228,8 @@ func (e *ends) batch(ctx context.Context, b *worker.Batch, limit bound) (prod, c
 	problems := [2]*worker.Problem{}
 	for i, p := range []*process{e.producer, e.consumer} {
 		switch {
-		case errors.Is(errs[i], errTimeout):
-			o.timedOut, o.bound = true, limit
-			// The end that waits for the other's message is not the one that hangs.
-			if place := p.place(); place != "" && (o.where == "" || strings.HasPrefix(o.where, share.Transfer.String())) {
-				o.where = place
-			}
 		case errs[i] != nil:
-			if d := p.died(); d != "" {
-				o.died = d
-			} else {
-				o.died = errs[i].Error()
-			}
-			o.where = p.place()
+			o.lost(p, errs[i], limit)
 		case reps[i].Error != nil:
 			problems[i] = reps[i].Error
 		case reps[i].Result == nil:
@@ -176,8 +243,31 @@ func (e *ends) batch(ctx context.Context, b *worker.Batch, limit bound) (prod, c
 	return results[0], results[1], o, nil
 }
 
-// quit ends both processes in order, the consumer first: no importer may outlive its exporter.
+// lost notes that an end gave no answer within the limit, or can't any more.
+func (o *outcome) lost(p *process, err error, limit bound) {
+	if errors.Is(err, errTimeout) {
+		o.timedOut, o.bound = true, limit
+		// The end that waits for the other's message is not the one that hangs.
+		if place := p.place(); place != "" && (o.where == "" || strings.HasPrefix(o.where, share.Transfer.String())) {
+			o.where = place
+		}
+		return
+	}
+	o.died = p.died()
+	if o.died == "" {
+		o.died = err.Error()
+	}
+	o.where = p.place()
+}
+
+// quit ends the processes in order, the producer last: no importer may outlive its exporter.
 func (e *ends) quit() {
+	for _, p := range e.peers {
+		p.control.Close()
+	}
+	for _, p := range e.peers {
+		p.quit(quitGrace)
+	}
 	if e.consumer.child == e.producer.child {
 		e.consumer.control.Close()
 	} else {
@@ -187,15 +277,13 @@ func (e *ends) quit() {
 	e.consumer.release()
 }
 
-// kill ends both processes at once.
+// kill ends all processes at once.
 func (e *ends) kill() {
-	if e.producer != nil {
-		_ = e.producer.cmd.Process.Kill()
+	ps := e.members()
+	for _, p := range ps {
+		_ = p.cmd.Process.Kill()
 	}
-	if e.consumer != nil {
-		e.consumer.kill()
-	}
-	if e.producer != nil {
-		e.producer.kill()
+	for _, p := range slices.Backward(ps) {
+		p.kill()
 	}
 }

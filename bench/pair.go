@@ -75,10 +75,13 @@ type process struct {
 	where   *worker.WhereMap // nil for a probe
 }
 
-// role is an end to be served by a child: its name and its end of the socket to the other one, nil for a probe.
+// role is an end to be served by a child: its name, its end of the socket to the other one, nil for a probe, and its ends
+// of those to further members of a mesh.
 type role struct {
 	name string
+	on   string // where it is, of one that needs its name told apart
 	peer *os.File
+	mesh []*os.File
 }
 
 // start starts a child that serves the roles.
@@ -101,7 +104,7 @@ func (l *Launcher) start(env []string, roles ...role) (ps []*process, err error)
 		if err != nil {
 			return ps, err
 		}
-		p := &process{child: c, role: r.name, control: control}
+		p := &process{child: c, role: r.name + r.on, control: control}
 		ps, theirs, extra = append(ps, p), append(theirs, their), append(extra, their)
 		if r.peer == nil {
 			continue
@@ -112,9 +115,10 @@ func (l *Launcher) start(env []string, roles ...role) (ps []*process, err error)
 		}
 		p.where = where
 		theirs, extra = append(theirs, mem), append(extra, r.peer, mem)
+		extra = append(extra, r.mesh...)
 	}
 	c.cmd = exec.Command(l.Exe, l.Args...)
-	c.cmd.Env = append(workerEnv(os.Environ()), fmt.Sprintf("%s=%d", worker.EndsVariable, len(roles)), "GPUSHARE_ROLE="+roles[0].name)
+	c.cmd.Env = append(workerEnv(os.Environ()), fmt.Sprintf("%s=%d", worker.EndsVariable, len(roles)), "GPUSHARE_ROLE="+strings.ReplaceAll(roles[0].name, " ", ""))
 	c.cmd.Env = append(c.cmd.Env, env...)
 	c.cmd.Stderr, c.cmd.ExtraFiles, c.cmd.SysProcAttr = c.stderr, extra, sysProcAttr(l.Isolate)
 	c.cmd.WaitDelay = time.Second // a grandchild that keeps standard error open does not keep the run
@@ -211,6 +215,9 @@ func (p *process) place() string {
 	case call != "":
 		s += "/" + call
 	}
+	if int32(cycle) == worker.MeshCycle {
+		return fmt.Sprintf("%s of %s, mapping each other's buffers", s, p.role)
+	}
 	return fmt.Sprintf("%s of the %s, cycle %d", s, p.role, int32(cycle)) // those kept alive have negative numbers
 }
 
@@ -258,7 +265,7 @@ func workerEnv(env []string) []string {
 func (l *Launcher) Probe(ctx context.Context, backend string) (share.Inventory, worker.Overhead, error) {
 	var none share.Inventory
 	var overhead worker.Overhead
-	ps, err := l.start(nil, role{worker.RoleProbe, nil})
+	ps, err := l.start(nil, role{name: worker.RoleProbe})
 	if err != nil {
 		return none, overhead, err
 	}

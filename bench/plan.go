@@ -20,10 +20,11 @@ type Planned struct {
 	Refuse string // why the case can't be run here, found without running it; "" for cases that are run
 }
 
-// Group is the cases of one pair of devices: they share two worker processes.
+// Group is the cases of one pair of devices: they share their worker processes.
 type Group struct {
 	Producer, Consumer share.DeviceInfo
-	Cache              string // devices are opened for one cache state
+	Peers              []share.DeviceInfo // where the peers are, one process each
+	Cache              string             // devices are opened for one cache state
 	Cases              []Planned
 }
 
@@ -102,14 +103,16 @@ func NewPlan(c *Config, sites []Site) (*Plan, error) {
 	index := 0
 	for _, pair := range pairs {
 		for _, cache := range c.Caches {
-			g := Group{Producer: pair.producer, Consumer: pair.consumer, Cache: cache}
-			link := linkClass(p.Links, pair.producer, pair.consumer)
-			for _, cs := range join(c, sites, pair, cache) {
-				g.Cases = append(g.Cases, Planned{Case: cs, Index: index, Link: link, Refuse: tooLarge(cs, pair, copies(sites, cs), p.Devices)})
-				index++
-			}
-			if len(g.Cases) > 0 {
-				p.Groups = append(p.Groups, g)
+			for _, n := range peerCounts(c.Peers, pair, p.Devices) {
+				g := Group{Producer: pair.producer, Consumer: pair.consumer, Peers: peerDevices(n, pair, p.Devices), Cache: cache}
+				link := linkClass(p.Links, pair.producer, pair.consumer)
+				for _, cs := range join(c, sites, pair, cache, n) {
+					g.Cases = append(g.Cases, Planned{Case: cs, Index: index, Link: link, Refuse: refusal(cs, &g, copies(sites, cs), p.Devices)})
+					index++
+				}
+				if len(g.Cases) > 0 {
+					p.Groups = append(p.Groups, g)
+				}
 			}
 		}
 	}
@@ -142,8 +145,8 @@ func CheckNames(c *Config, backends []share.Backend) error {
 	return errors.Join(known("--path", c.Paths, slices.Compact(paths)...), known("--allocator", c.Allocators, allocs...))
 }
 
-// join lists the cases of one pair.
-func join(c *Config, sites []Site, pair devicePair, cache string) []share.Case {
+// join lists the cases of one pair with one number of peers.
+func join(c *Config, sites []Site, pair devicePair, cache string, peers int) []share.Case {
 	var cases []share.Case
 	backend := pair.producer.Backend
 	if pair.consumer.Backend == "cuda" {
@@ -171,7 +174,7 @@ func join(c *Config, sites []Site, pair devicePair, cache string) []share.Case {
 							for _, size := range c.Sizes {
 								cases = append(cases, share.Case{Backend: backend, Path: x.Path.Name, Allocator: a,
 									Producer: pair.producer.ID, Consumer: pair.consumer.ID, Transport: tr, Receiver: rc,
-									Cache: cache, Size: size, Offset: c.Offset, Live: n, Variant: variant(c)})
+									Cache: cache, Size: size, Offset: c.Offset, Live: n, Variant: variant(c), Peers: peers})
 							}
 						}
 					}
@@ -248,30 +251,50 @@ func transports(carrier share.Carrier, asked []string) []string {
 // hostAllocators are the allocators of GPUs whose memory is the host's.
 var hostAllocators = []string{"pinned", "vmm-host"}
 
+// refusal says why a case of a group can't be run here, "" if nothing speaks against it.
+func refusal(c share.Case, g *Group, copies bool, devices []share.DeviceInfo) string {
+	switch {
+	case c.Peers > 0 && copies:
+		return fmt.Sprintf("%s shares no memory that peers could map", c.Path)
+	case c.Peers > 0 && g.Producer.Backend != g.Consumer.Backend:
+		return fmt.Sprintf("with peers each process exports its memory and imports the others', and %s and %s are not of one kind",
+			share.ShortID(g.Producer.ID), share.ShortID(g.Consumer.ID))
+	}
+	return tooLarge(c, devicePair{g.Producer, g.Consumer}, copies, devices, g.Peers...)
+}
+
 // tooLarge says why a case does not fit: both ends together may take half of what is free on any device. A case needs its
 // buffer, the consumer's local copy, and what it keeps alive: of a path that copies, the consumer's copies too, and what
-// they travel through on the host.
-func tooLarge(c share.Case, pair devicePair, copies bool, devices []share.DeviceInfo) string {
+// they travel through on the host. With peers each process has a buffer more.
+func tooLarge(c share.Case, pair devicePair, copies bool, devices []share.DeviceInfo, peers ...share.DeviceInfo) string {
 	buffer, local := float64(c.Size+c.Offset)*float64(1+c.Live), float64(c.Size)
 	host := ""
 	if i := slices.IndexFunc(devices, func(d share.DeviceInfo) bool { return d.Backend == "host" }); i >= 0 {
 		host = devices[i].ID
 	}
-	home := pair.producer.ID
-	if slices.Contains(hostAllocators, c.Allocator) {
-		home = host
+	home := func(d share.DeviceInfo) string {
+		if slices.Contains(hostAllocators, c.Allocator) {
+			return host
+		}
+		return d.ID
 	}
-	need := map[string]float64{}
-	need[home] += buffer
+	need, what := map[string]float64{}, "buffer, local copy and live mappings"
+	need[home(pair.producer)] += buffer
 	need[pair.consumer.ID] += local
 	if copies {
 		need[pair.consumer.ID] += local * float64(1+c.Live)
 		need[host] += local
 	}
+	if len(peers) > 0 {
+		what = "buffer, local copy, live mappings and a buffer of each process"
+		for _, d := range append([]share.DeviceInfo{pair.producer, pair.consumer}, peers...) {
+			need[home(d)] += float64(c.Size + c.Offset)
+		}
+	}
 	for _, d := range devices {
 		if d.FreeBytes > 0 && need[d.ID] > float64(d.FreeBytes)/2 {
-			return fmt.Sprintf("does not fit: needs %s on %s (buffer, local copy and live mappings), and half of the %s that are free may be used",
-				formatNeed(need[d.ID]), share.ShortID(d.ID), share.FormatSize(d.FreeBytes))
+			return fmt.Sprintf("does not fit: needs %s on %s (%s), and half of the %s that are free may be used",
+				formatNeed(need[d.ID]), share.ShortID(d.ID), what, share.FormatSize(d.FreeBytes))
 		}
 	}
 	return ""

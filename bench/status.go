@@ -15,6 +15,8 @@ type outcome struct {
 	bound              bound           // the time that it had
 	died               string          // which end died and how; "" if none did
 	where              string          // phase, and call if known, of the end that hung or died
+	mesh               *worker.Problem // why the mesh did not come about or could not be given up
+	member             string          // whose problem that is
 }
 
 // bound is how long a batch may take, and the flag that says so.
@@ -25,7 +27,7 @@ type bound struct {
 
 // fine reports whether nothing went wrong.
 func (o outcome) fine() bool {
-	return o.producer == nil && o.consumer == nil && !o.timedOut && o.died == ""
+	return o.producer == nil && o.consumer == nil && o.mesh == nil && !o.timedOut && o.died == ""
 }
 
 // respawn reports whether the two processes can't be used any more.
@@ -41,6 +43,8 @@ func judge(o outcome, trial bool) (s share.Status, reason, phase string) {
 		return share.StatusFailed, o.died + in(o.where), o.where
 	case o.fine():
 		return share.StatusOK, "", ""
+	case o.mesh != nil:
+		return judgeMesh(o.mesh, o.member)
 	}
 	for _, p := range []*worker.Problem{o.consumer, o.producer} {
 		if p != nil && p.Corrupt { // whatever the other end makes of it
@@ -66,6 +70,19 @@ func judge(o outcome, trial bool) (s share.Status, reason, phase string) {
 		return refused, p.Text, p.Phase
 	}
 	return share.StatusFailed, fmt.Sprintf("%s: %s", who, p.Text), p.Phase
+}
+
+// judgeMesh is judge for what a member of a mesh says. A mesh that the system declines is a condition that can't be brought
+// about: nothing of the case is measured.
+func judgeMesh(p *worker.Problem, member string) (s share.Status, reason, phase string) {
+	s, reason = share.StatusFailed, fmt.Sprintf("%s: %s", member, p.Text)
+	switch {
+	case p.Corrupt:
+		s = share.StatusCorrupt
+	case p.Limit:
+		s, reason = share.StatusUnsupported, "the processes can't all map each other's memory: "+reason
+	}
+	return s, reason, p.Phase
 }
 
 func in(where string) string {

@@ -115,10 +115,26 @@ func (e *end) receiveHandle(b *Batch, number int, rec *Cycle) (share.Handle, err
 	if err := e.send(kindReady, number); err != nil {
 		return share.NoHandle(), err
 	}
-	mode, want := fdpass.Polling, 0
+	mode := fdpass.Polling
 	if b.Case.Receiver == share.ReceiverBlocked {
 		mode = fdpass.Blocked
 	}
+	h, span, err := e.awaitHandle(b, number, mode)
+	if err != nil {
+		return h, err
+	}
+	rec.Waiting, rec.Received = span.Start, span.End
+	if b.Case.Transport == share.TransportPidfd {
+		if h.FD, rec.Received, err = e.peer.fetch(e.tape, int(e.frame.remote)); err != nil {
+			return share.NoHandle(), e.giveUp(number, err)
+		}
+	}
+	return h, nil
+}
+
+// awaitHandle receives the handle, with its descriptor if that travels with it.
+func (e *end) awaitHandle(b *Batch, number int, mode fdpass.Mode) (share.Handle, fdpass.Span, error) {
+	want := 0
 	if b.Case.Transport == share.TransportSCMRights {
 		want = 1
 	}
@@ -126,34 +142,28 @@ func (e *end) receiveHandle(b *Batch, number int, rec *Cycle) (share.Handle, err
 	if err != nil {
 		err = fmt.Errorf("receive the handle: %w", err)
 		if errors.Is(err, io.EOF) {
-			return share.NoHandle(), err
+			return share.NoHandle(), span, err
 		}
-		return share.NoHandle(), e.giveUp(number, err) // the message came and was refused: the other end waits for an answer
+		return share.NoHandle(), span, e.giveUp(number, err) // the message came and was refused: the other end waits for an answer
 	}
 	if err := e.frame.decode(e.buf[:n]); err != nil {
 		closeAll(fds)
-		return share.NoHandle(), e.giveUp(number, err)
+		return share.NoHandle(), span, e.giveUp(number, err)
 	}
 	if e.frame.kind == kindAbort {
 		closeAll(fds)
-		return share.NoHandle(), errPeer
+		return share.NoHandle(), span, errPeer
 	}
 	if e.frame.kind != kindHandle || e.frame.cycle != int32(number) || len(fds) != want {
 		closeAll(fds)
-		return share.NoHandle(), e.giveUp(number, fmt.Errorf("%w: kind %d of cycle %d with %d descriptors, want the handle of cycle %d with %d",
+		return share.NoHandle(), span, e.giveUp(number, fmt.Errorf("%w: kind %d of cycle %d with %d descriptors, want the handle of cycle %d with %d",
 			ErrFrame, e.frame.kind, e.frame.cycle, len(fds), number, want))
 	}
 	h := e.frame.handle
-	rec.Waiting, rec.Received = span.Start, span.End
-	switch b.Case.Transport {
-	case share.TransportSCMRights:
+	if want > 0 {
 		h.FD = fds[0]
-	case share.TransportPidfd:
-		if h.FD, rec.Received, err = e.peer.fetch(e.tape, int(e.frame.remote)); err != nil {
-			return share.NoHandle(), e.giveUp(number, err)
-		}
 	}
-	return h, nil
+	return h, span, nil
 }
 
 func closeAll(fds []int) {

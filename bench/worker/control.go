@@ -24,6 +24,7 @@ var ErrMessage = errors.New("bad control message")
 const (
 	RoleProducer = "producer"
 	RoleConsumer = "consumer"
+	RolePeer     = "peer"  // takes part in meshes only
 	RoleProbe    = "probe" // describes the backends and ends
 )
 
@@ -32,6 +33,7 @@ type Request struct {
 	Describe *Describe `json:"describe,omitempty"`
 	Open     *Open     `json:"open,omitempty"`
 	Batch    *Batch    `json:"batch,omitempty"`
+	Mesh     *Mesh     `json:"mesh,omitempty"`
 }
 
 // Describe asks for the inventory of the named backend.
@@ -47,6 +49,8 @@ type Open struct {
 	Options share.Options `json:"options"`
 	CPUs    []int         `json:"cpus,omitempty"`     // cores the measuring thread may be pinned to
 	PeerPID int           `json:"peer_pid,omitempty"` // the other worker as seen by the runner
+	Number  int           `json:"number,omitempty"`   // which member of a mesh this worker is
+	Members []int         `json:"members,omitempty"`  // all members' processes as seen by the runner, 0: no number here; empty: no mesh
 }
 
 // Batch asks for consecutive cycles of one case. Both workers get the same batch.
@@ -70,6 +74,7 @@ type Reply struct {
 	Overhead  *Overhead        `json:"overhead,omitempty"` // beside Inventory
 	Opened    *Opened          `json:"opened,omitempty"`
 	Result    *Result          `json:"result,omitempty"`
+	Meshed    *Meshed          `json:"meshed,omitempty"`
 }
 
 // Opened is the answer to Open.

@@ -31,6 +31,7 @@ type end struct {
 	taken   int64          // bytes that the last buffer really took
 	kept    []func() error // gives up what Case.Live keeps, in order of making
 	keptFor share.Case
+	mesh    *mesh    // nil where no peers take part
 	calls   []string // names that spans refer to, by index
 }
 
@@ -79,28 +80,38 @@ type cycleFunc func(b *Batch, number int, rec *Cycle, keep *[]func() error) erro
 
 // cycleOf finds this end's rows for the case and returns its half of the cycle.
 func (e *end) cycleOf(b *Batch) (cycleFunc, error) {
-	c := b.Case
 	if e.role == RoleConsumer {
-		for _, imp := range e.backend.Importers() {
-			if imp.Path.Name == c.Path {
-				return func(b *Batch, n int, rec *Cycle, keep *[]func() error) error {
-					return e.consume(b, imp, n, rec, keep)
-				}, nil
-			}
-		}
-		return nil, fmt.Errorf("backend %s has no importer for path %q", e.backend.Name(), c.Path)
+		imp, err := e.importer(b.Case.Path)
+		return func(b *Batch, n int, rec *Cycle, keep *[]func() error) error {
+			return e.consume(b, imp, n, rec, keep)
+		}, err
 	}
+	alloc, exp, err := e.exporter(b.Case)
+	return func(b *Batch, n int, rec *Cycle, keep *[]func() error) error {
+		return e.produce(b, alloc, exp, n, rec, keep)
+	}, err
+}
+
+// importer finds the row that imports a path.
+func (e *end) importer(path string) (share.Importer, error) {
+	for _, imp := range e.backend.Importers() {
+		if imp.Path.Name == path {
+			return imp, nil
+		}
+	}
+	return share.Importer{}, fmt.Errorf("backend %s has no importer for path %q", e.backend.Name(), path)
+}
+
+// exporter finds the rows that allocate and export for a case.
+func (e *end) exporter(c share.Case) (share.Allocator, share.Exporter, error) {
 	i := slices.IndexFunc(e.backend.Allocators(), func(a share.Allocator) bool { return a.Name == c.Allocator })
 	j := slices.IndexFunc(e.backend.Exporters(), func(x share.Exporter) bool {
 		return x.Path.Name == c.Path && slices.Contains(x.Allocators, c.Allocator)
 	})
 	if i < 0 || j < 0 {
-		return nil, fmt.Errorf("backend %s has no exporter for path %q and allocator %q", e.backend.Name(), c.Path, c.Allocator)
+		return share.Allocator{}, share.Exporter{}, fmt.Errorf("backend %s has no exporter for path %q and allocator %q", e.backend.Name(), c.Path, c.Allocator)
 	}
-	alloc, exp := e.backend.Allocators()[i], e.backend.Exporters()[j]
-	return func(b *Batch, n int, rec *Cycle, keep *[]func() error) error {
-		return e.produce(b, alloc, exp, n, rec, keep)
-	}, nil
+	return e.backend.Allocators()[i], e.backend.Exporters()[j], nil
 }
 
 // unroll copies the tape to the record of the cycle.
@@ -130,7 +141,7 @@ func (e *end) problem(err error) (*Problem, *share.Mismatch) {
 	p := &Problem{Text: strings.ReplaceAll(err.Error(), "\n", "; "), Refused: errors.Is(err, share.ErrUnsupported), Phase: e.tape.Phase().String()}
 	p.Peer = errors.Is(err, errPeer) || errors.Is(err, io.EOF)
 	var live *liveError
-	p.Limit = errors.As(err, &live) && live.limit()
+	p.Limit = errors.As(err, &live) && declined(live.err)
 	var c *corruptError
 	if errors.As(err, &c) {
 		p.Corrupt = true
@@ -174,7 +185,14 @@ func (e *end) expect(want kind, cycle int) error {
 
 // close gives up everything.
 func (e *end) close() error {
-	err := e.drop()
+	var err error
+	if e.mesh != nil {
+		err = e.mesh.unmap(e.tape)
+	}
+	err = errors.Join(err, e.drop())
+	if e.mesh != nil {
+		err = errors.Join(err, e.mesh.release(e.tape))
+	}
 	if e.dev != nil {
 		err = errors.Join(err, e.dev.Close())
 	}

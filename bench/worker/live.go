@@ -25,9 +25,9 @@ func (l *liveError) Unwrap() error { return l.err }
 // process, of the system, and room.
 var exhausted = []error{syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC}
 
-// limit reports whether the number that was reached is a finding about the machine: the system declined another one.
-func (l *liveError) limit() bool {
-	return errors.Is(l.err, share.ErrUnsupported) || slices.ContainsFunc(exhausted, func(e error) bool { return errors.Is(l.err, e) })
+// declined reports whether an error is a finding about the machine: the system refuses, or there is no more of something.
+func declined(err error) bool {
+	return errors.Is(err, share.ErrUnsupported) || slices.ContainsFunc(exhausted, func(e error) bool { return errors.Is(err, e) })
 }
 
 // keepLive makes the mappings or buffers that a case keeps alive beside the one that is measured, once a case, and gives

@@ -16,9 +16,10 @@ import (
 // Descriptors that the runner gives a worker. A second end in the same process has its three after those of the first.
 const (
 	controlFD = 3 // stream socket to the runner
-	peerFD    = 4 // SOCK_SEQPACKET socket to the other end; absent for a probe
+	peerFD    = 4 // SOCK_SEQPACKET socket to the other end, of a peer to the producer; absent for a probe
 	whereFD   = 5 // share.WhereSize bytes of shared memory; absent for a probe
 	fdsPerEnd = 3
+	meshFD    = 6 // the first of the sockets to the other members of a mesh, in their order, that peerFD is not
 )
 
 // EndsVariable is the environment variable that says how many ends a worker process serves: "2" for both ends of a pair,
@@ -95,6 +96,8 @@ func (s *server) answer(ctx context.Context, req *Request) *Reply {
 		rep.Opened, err = s.open(ctx, req.Open)
 	case req.Batch != nil && s.end != nil:
 		rep.Result = s.end.runBatch(req.Batch)
+	case req.Mesh != nil && s.end != nil && s.end.mesh != nil:
+		rep.Meshed = s.end.meshStep(req.Mesh)
 	default:
 		err = fmt.Errorf("%w: nothing that this worker can do now", ErrMessage)
 	}
@@ -139,6 +142,11 @@ func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
 	}
 	conn.ExpectPeer(o.PeerPID)
 	s.end = &end{role: o.Role, backend: b, dev: dev, conn: conn, tape: share.NewTape(where), peer: peerProcess{pid: o.PeerPID}}
+	if len(o.Members) > 0 {
+		if s.end.mesh, err = openMesh(o, conn); err != nil {
+			return nil, err
+		}
+	}
 	if o.Role == RoleProducer && o.PeerPID != 0 {
 		if err := fdpass.AllowFetch(o.PeerPID); err != nil {
 			return nil, fmt.Errorf("let the consumer fetch descriptors: %w", err)
@@ -152,6 +160,29 @@ func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
 		}
 	}
 	return opened, nil
+}
+
+// openMesh connects a member of a mesh to the others; first is its connection to the first of them.
+func openMesh(o *Open, first *fdpass.Conn) (*mesh, error) {
+	m := &mesh{number: o.Number, conns: make([]*fdpass.Conn, len(o.Members)), from: make([]share.Mapping, len(o.Members))}
+	fd := meshFD
+	for i, pid := range o.Members {
+		switch {
+		case i == o.Number:
+			continue
+		case first != nil:
+			m.conns[i], first = first, nil
+			continue
+		}
+		conn, err := fdpass.FromFD(fd)
+		if err != nil {
+			return nil, fmt.Errorf("socket to the %s: %w", MemberName(i), err)
+		}
+		conn.ExpectPeer(pid)
+		m.conns[i] = conn
+		fd++
+	}
+	return m, nil
 }
 
 // overhead measures what an empty timed call reads in a process like those that measure.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"gpushare-bench/fdpass"
 	"gpushare-bench/share"
 )
 
@@ -102,6 +103,13 @@ func (e *end) sendHandle(b *Batch, number int, h *share.Handle, rec *Cycle) erro
 	if err := e.expect(kindReady, number); err != nil {
 		return err
 	}
+	span, err := e.putHandle(b, number, h)
+	rec.Sent = span.Start
+	return err
+}
+
+// putHandle sends the handle, whose descriptor goes with it or is fetched later, as the transport has it.
+func (e *end) putHandle(b *Batch, number int, h *share.Handle) (fdpass.Span, error) {
 	e.frame = frame{kind: kindHandle, cycle: int32(number), remote: -1, handle: *h}
 	if b.Case.Transport == share.TransportPidfd {
 		e.frame.remote = int32(h.FD)
@@ -109,10 +117,9 @@ func (e *end) sendHandle(b *Batch, number int, h *share.Handle, rec *Cycle) erro
 	e.frame.encode(e.buf[:])
 	span, err := e.conn.Send(e.buf[:], e.fds(b, h)...)
 	if err != nil {
-		return e.giveUp(int(e.frame.cycle), fmt.Errorf("send the handle: %w", err))
+		return fdpass.Span{}, e.giveUp(number, fmt.Errorf("send the handle: %w", err))
 	}
-	rec.Sent = span.Start
-	return nil
+	return span, nil
 }
 
 // fds is the list of descriptors that travel with the frame: at most one, and none for transports that carry none.

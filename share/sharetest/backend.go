@@ -16,7 +16,7 @@ import (
 )
 
 // ScriptVariable is the environment variable that scripts the backend in worker processes: faults separated by spaces,
-// each [ROLE:]POINT[@CYCLE]=WHAT. ROLE is producer or consumer (GPUSHARE_ROLE); POINT is allocate, fill, export, import,
+// each [ROLE:]POINT[@CYCLE]=WHAT. ROLE is producer, consumer or peer1, peer2, … (GPUSHARE_ROLE); POINT is allocate, fill, export, import,
 // map, touch, verify, read, unmap or release; CYCLE is counted from 0 at the worker's start, any without it. WHAT is
 // refuse, fail, hang, kill, segv, flip (one byte of the buffer), bus (the buffer's file is truncated behind the mapping, which
 // is then read: SIGBUS) or exit.
