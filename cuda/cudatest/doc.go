@@ -46,6 +46,6 @@
 // the expectation for tests on a real one ([Load]).
 //
 // CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER work as in the real driver.
-// GPUSHARE_ROLE (producer, consumer) selects fault rules and appears in the
+// GPUSHARE_ROLE (producer, consumer, peer1 …) selects fault rules and appears in the
 // report. driver/faults.c documents the fault rules.
 package cudatest

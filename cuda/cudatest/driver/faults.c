@@ -3,7 +3,7 @@
 //
 //	[role:]call[@count]=action
 //
-// role is producer or consumer and is compared with GPUSHARE_ROLE. call is a
+// role is producer, consumer, peer1 … and is compared with GPUSHARE_ROLE. call is a
 // driver call without its version suffix, or "kernel:" and a kernel's name.
 // count says which call of this process: a number, "3+" from the third on,
 // "%7" every seventh, "*" every (the default is the first). action is
@@ -65,13 +65,12 @@ static void add(char *rule) {
         exit(97);
     }
     *action++ = '\0';
-    for (const char *const *r = (const char *const[]){"producer:", "consumer:", NULL}; *r; r++) {
-        size_t n = strlen(*r);
-        if (strncmp(call, *r, n))
-            continue;
-        if (!role || strncmp(role, *r, n - 1) || strlen(role) != n - 1)
+    char *colon = strchr(call, ':');
+    if (colon && strncmp(call, "kernel:", 7)) {
+        *colon = '\0';
+        if (!role || strcmp(role, call))
             return;
-        call += n;
+        call = colon + 1;
     }
     struct fault *f = &faults[fault_count++];
     char *count = strchr(call, '@');
