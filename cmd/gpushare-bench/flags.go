@@ -108,6 +108,41 @@ func (v *intsValue) Set(s string) error {
 	return nil
 }
 
+// peersValue is a flag that takes a list of whole numbers and the word all.
+type peersValue struct{ list *[]int }
+
+func (v *peersValue) String() string {
+	if v.list == nil {
+		return ""
+	}
+	texts := decimals(*v.list)
+	for i, n := range *v.list {
+		if n == bench.AllPeers {
+			texts[i] = "all"
+		}
+	}
+	return strings.Join(texts, ",")
+}
+func (v *peersValue) Type() string { return "list" }
+func (v *peersValue) Set(s string) error {
+	*v.list = nil
+	for part := range strings.SplitSeq(s, ",") {
+		part = strings.TrimSpace(part)
+		n, err := strconv.ParseUint(part, 10, 31)
+		switch {
+		case part == "all":
+			*v.list = append(*v.list, bench.AllPeers)
+		case err != nil:
+			return fmt.Errorf("%q is no number of processes; want one such as 2, all, or a list", part)
+		default:
+			*v.list = append(*v.list, int(n))
+		}
+	}
+	slices.Sort(*v.list)
+	*v.list = slices.Compact(*v.list)
+	return nil
+}
+
 func decimals(list []int) []string {
 	texts := make([]string, len(list))
 	for i, n := range list {
@@ -157,6 +192,7 @@ func (f *sweepFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.Threads, "threads", 0, "CPU threads of host kernels (default: all cores of the local NUMA node)")
 	fs.Var(&sizeValue{&f.Offset}, "offset", "share a range that starts this far inside each allocation")
 	fs.Var(&intsValue{&f.Live}, "live", "keep this many other buffers mapped while measuring; a list sweeps it")
+	fs.Var(&peersValue{&f.Peers}, "peers", "have this many other processes, on the next GPUs, and the pair map each other's buffers while measuring; all: one a GPU; a list sweeps it")
 	fs.Var(&percentValue{&f.Precision}, "precision", "stop a case when the 95 % interval of every median is within this share of it")
 	fs.IntVar(&f.MinSamples, "min-samples", 30, "cycles before a case may stop as precise")
 	fs.IntVar(&f.MaxSamples, "max-samples", 1000, "cycles after which a case stops")
