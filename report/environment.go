@@ -94,6 +94,9 @@ func processes(run *results.Run) string {
 	if hasVariant(run, sameProcess) {
 		s, of = "producer and consumer in ONE process (--same-process): what two processes cost is not in the figures", "processes"
 	}
+	if slices.ContainsFunc(run.Cases, func(c results.CaseResult) bool { return c.Case.Peers > 0 }) {
+		s += ", and as many more as a case has peers"
+	}
 	if run.Header.Repeats > 1 {
 		s += fmt.Sprintf("; the whole plan in %d fresh %s", run.Header.Repeats, of)
 	}

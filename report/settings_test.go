@@ -23,7 +23,7 @@ func TestSpecialSettingsAreSaid(t *testing.T) {
 		{func(c *results.CaseResult) { c.Case.Variant = "exported-before" }, "exported-before", "exported once before, untimed (--exported-before)"},
 		{func(c *results.CaseResult) { c.Case.Offset = 4096 }, "offset 4 KiB", "always two processes"},
 		{func(c *results.CaseResult) { c.Case.Live = 3 }, "3 other live mappings", "always two processes"},
-		{func(c *results.CaseResult) { c.Case.Peers = 2 }, "2 peers", "always two processes"},
+		{func(c *results.CaseResult) { c.Case.Peers = 2 }, "2 peers", "always two processes, and as many more as a case has peers"},
 	} {
 		run := resultstest.HostRun(1 << 20)
 		for i := range run.Cases {
