@@ -261,7 +261,11 @@ func checkKernels(backend string, kernels []share.Kernel) error {
 
 // checkAll refuses what can be seen to be wrong before anything is started.
 func (f *sweepFlags) checkAll(cores int) error {
-	return errors.Join(f.complete(f.backend, cores), bench.CheckNames(&f.Config, backends), checkOutputs(f.out, f.json),
+	var noRoom error
+	if f.out == "" && f.resume == "" && !f.dryRun {
+		noRoom = checkRunsDir()
+	}
+	return errors.Join(f.complete(f.backend, cores), bench.CheckNames(&f.Config, backends), noRoom, checkOutputs(f.out, f.json),
 		checkNoJournal("--json", f.json, f.resume))
 }
 

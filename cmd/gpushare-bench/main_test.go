@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"syscall"
 	"testing"
@@ -33,6 +34,11 @@ var update = flag.Bool("update", false, "write the golden texts of the scripts a
 // The test binary is the program, and its own worker, when the environment says so.
 func TestMain(m *testing.M) {
 	if os.Getenv(programVariable) == "" {
+		for _, s := range endingSignals {
+			if signal.Ignored(s) { // as in the background of a shell: programs would inherit that, and ignore what the tests send
+				signal.Notify(make(chan os.Signal, 1), s)
+			}
+		}
 		os.Exit(m.Run())
 	}
 	limit(syscall.RLIMIT_NOFILE, filesVariable, true)

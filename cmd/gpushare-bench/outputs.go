@@ -13,6 +13,17 @@ import (
 	"gpushare-bench/results"
 )
 
+// runsDir holds the directories of runs that were given none.
+const runsDir = "gpushare-runs"
+
+// checkRunsDir refuses to begin a run whose directory could not be made in runsDir.
+func checkRunsDir() error {
+	if err := canMake(runsDir); err != nil {
+		return bench.Usagef("%v; name a directory for the results that can be made and written, with --out", err)
+	}
+	return nil
+}
+
 // checkOutputs refuses outputs that could not be written after the measuring. It makes nothing. Empty names are not asked
 // for.
 func checkOutputs(dir, json string) error {
@@ -36,18 +47,8 @@ func checkRunDir(dir string) error {
 			hint += fmt.Sprintf(", or finish its run with --resume %s", results.ShellQuote(dir))
 		}
 		return bench.Usagef("--out %s: the directory is not empty; %s", dir, hint)
-	case errors.Is(err, fs.ErrNotExist):
-		// The nearest directory that exists is where the others will be made.
-		parent := filepath.Dir(filepath.Clean(dir))
-		for parent != filepath.Dir(parent) {
-			if _, err := os.Lstat(parent); !errors.Is(err, fs.ErrNotExist) {
-				break
-			}
-			parent = filepath.Dir(parent)
-		}
-		err = writable(parent)
-	case err == nil:
-		err = writable(dir)
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		err = canMake(dir)
 	}
 	if err != nil {
 		return bench.Usagef("--out %s: %v; name a directory that can be made and written", dir, err)
@@ -96,6 +97,15 @@ func checkNoJournal(flag, path string, runs ...string) error {
 		}
 	}
 	return nil
+}
+
+// canMake reports why files can't be made in dir or, where it does not exist, in the nearest directory above that does.
+func canMake(dir string) error {
+	dir = filepath.Clean(dir)
+	for !exists(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return writable(dir)
 }
 
 func exists(path string) bool {

@@ -68,12 +68,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 		}
 		return ee.status
 	}
-	a.complain(err)
-	switch {
-	case errors.Is(err, bench.ErrUsage):
-		return exitUsage
-	case errors.Is(err, context.Canceled):
+	if errors.Is(err, context.Canceled) {
+		a.complain(errors.New("interrupted"))
 		return exitInterrupted
+	}
+	a.complain(err)
+	if errors.Is(err, bench.ErrUsage) {
+		return exitUsage
 	}
 	return exitFailure
 }

@@ -214,7 +214,7 @@ func (a *app) openRun(f *sweepFlags, args []string, choice *backendChoice, plan 
 	}
 	dir = f.out
 	if dir == "" {
-		first := filepath.Join("gpushare-runs", now.Format("20060102T150405Z")+"-"+host)
+		first := filepath.Join(runsDir, now.Format("20060102T150405Z")+"-"+host)
 		dir = first
 		for n := 2; exists(dir); n++ { // begun in the same second
 			dir = fmt.Sprintf("%s-%d", first, n)
