@@ -129,8 +129,10 @@ func (d *device) record(t *share.Tape) {
 func (d *device) Close() error {
 	q := d.quiet
 	var err error
-	if d.stream != 0 {
-		err = q.StreamSynchronize(d.stream)
+	for _, s := range []cuda.Stream{d.stream, d.back} {
+		if s != 0 {
+			err = errors.Join(err, q.StreamSynchronize(s))
+		}
 	}
 	err = errors.Join(err, d.stagingOut.close(q), d.stagingIn.close(q))
 	for _, p := range []cuda.DevicePtr{d.result, d.scratch, d.local} {

@@ -175,6 +175,10 @@ func (d *device) timed(bytes int64, w work) (ns float64, launches int, err error
 	// Whatever goes wrong, the gate is opened: a stream that waits for it would hold everything up until its limit.
 	queued := d.queue(launches, pairs, w)
 	d.openGate()
+	if queued != nil {
+		// The stream may not wait for the way back.
+		queued = errors.Join(queued, d.quiet.StreamSynchronize(d.back))
+	}
 	if err := errors.Join(queued, d.sync()); err != nil {
 		return 0, 0, err
 	}

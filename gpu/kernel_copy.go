@@ -49,7 +49,7 @@ func (d *device) bothWays(there, back func() error) work {
 			}
 			return back()
 		})(times)
-		// Also after an error: what the way back has got must have ended when the stream has.
+		// Also after an error: what the way back has got by then is waited for all the same.
 		return errors.Join(err, after(d.stream, d.back))
 	}
 }

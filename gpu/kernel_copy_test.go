@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"testing"
@@ -14,14 +15,14 @@ import (
 )
 
 // openEmulated opens the first GPU of an emulated machine on the test's thread.
-func openEmulated(t *testing.T, o share.Options) *device {
+func openEmulated(t *testing.T, o share.Options, machine ...cudatest.Option) *device {
 	t.Helper()
 	if os.Getenv(sharetest.MachineVariable) != "" && os.Getenv(LibraryVariable) == "" {
 		t.Skip("looks into memory of an emulated GPU")
 	}
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
-	env := cudatest.Machine(t, "h200-580")
+	env := cudatest.Machine(t, "h200-580", machine...)
 	env.Setenv(t)
 	dev, err := Backend{}.Open(t.Context(), env.Profile.Devices[0].UUID, o)
 	if err != nil {
@@ -140,5 +141,26 @@ func TestBothWaysMeet(t *testing.T) {
 	check(d.sync())
 	if done, err := d.quiet.StreamQuery(d.back); err != nil || !done {
 		t.Errorf("after the stream has ended: the way back has ended: %v, %v", done, err)
+	}
+}
+
+// TestBothWaysFail fails to make the stream wait for the way back: that has ended all the same when the error is returned,
+// so that the memory can be given up.
+func TestBothWaysFail(t *testing.T) {
+	// The device makes two such copies when it is opened, and each waits twice.
+	d := openEmulated(t, share.Options{}, cudatest.Faults("cuStreamWaitEvent@6=CUDA_ERROR_UNKNOWN"))
+	const bytes = 64 << 20
+	p, err := d.quiet.MemAlloc(bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.RunKernel(share.KernelMemcpyBoth, share.Region{Addr: uintptr(p), Bytes: bytes}); !errors.Is(err, cuda.ErrorUnknown) {
+		t.Errorf("error %v", err)
+	}
+	if done, err := d.quiet.StreamQuery(d.back); err != nil || !done {
+		t.Errorf("the way back has ended: %v, %v", done, err)
+	}
+	if err := d.quiet.MemFree(p); err != nil {
+		t.Error(err)
 	}
 }

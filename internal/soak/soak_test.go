@@ -109,7 +109,7 @@ func (s *soaker) config(rnd *rand.Rand) *bench.Config {
 	// Without chase, which follows addresses in the buffer: bytes that were made wrong would lead it anywhere.
 	c := &bench.Config{Paths: paths[:2], Pairs: one("0:0", "0:1", "1:0"), Sizes: []int64{8 << rnd.IntN(19)},
 		Transports: one("default", "all"), Receivers: one(share.ReceiverPolling, share.ReceiverBlocked), Caches: one(share.CacheWarm, share.CacheCold),
-		Kernels: []share.Kernel{share.KernelRead, share.KernelCopy, share.KernelMemcpy}, Live: []int{rnd.IntN(2) * rnd.IntN(4)},
+		Kernels: []share.Kernel{share.KernelRead, share.KernelCopy, share.KernelMemcpy, share.KernelMemcpyBoth}, Live: []int{rnd.IntN(2) * rnd.IntN(4)},
 		Precision: 0.02, MinSamples: 4, MaxSamples: 4 + rnd.IntN(20), MaxTime: 5 * time.Second,
 		CaseTimeout: time.Second, Repeats: 1, Seed: rnd.Uint64(), Verify: true, SameProcess: rnd.IntN(8) == 0}
 	if rnd.IntN(3) == 0 {
