@@ -9,6 +9,7 @@ func TestReasonKind(t *testing.T) {
 		{"mmap of a memfd of 2 MiB: cannot allocate memory; 0 huge pages of 2 MiB free, 1 needed", "mmap of a memfd of 64 MiB: cannot allocate memory; 0 huge pages of 2 MiB free, 32 needed"},
 		{"cuMemSetAccess(address 0x7fb5, by device 1): CUDA_ERROR_INVALID_DEVICE (101)", "cuMemSetAccess(address 0x7ff7, by device 14): CUDA_ERROR_INVALID_DEVICE (101)"},
 		{"GPU-00000000-0000-0000-0000-000000000000 is not visible", "GPU-1a2b3c4d-0000-0000-0000-000000000001 is not visible"},
+		{"cuMemCreate(2 MiB, host NUMA node 0, fabric)", "cuMemCreate(2 MiB, host NUMA node 1, fabric)"},
 		{"0 of 1 live mappings reached: no", "0 of 1024 live mappings reached: no"},
 	}
 	for _, s := range same {

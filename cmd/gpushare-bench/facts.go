@@ -29,11 +29,7 @@ func (m *machineInfo) facts() rows {
 	for _, d := range m.Devices {
 		r.add("device "+m.name(d.ID), "%s, %s", d.Name, deviceFacts(d))
 	}
-	for _, l := range m.Links {
-		if l.Producer != l.Consumer {
-			r.add("link", "%s→%s %s, peer access %s", m.name(l.Producer), m.name(l.Consumer), orUnknown(l.Class), yesNo(l.Peer))
-		}
-	}
+	m.links(&r)
 	for _, k := range sortedKeys(m.Details) {
 		if v := m.Details[k]; v != "" {
 			r.add(strings.ReplaceAll(k, "_", " "), "%s", v)
@@ -41,6 +37,27 @@ func (m *machineInfo) facts() rows {
 	}
 	r.add("timed call", "an empty one reads %d ns (median)", m.OverheadNs)
 	return r
+}
+
+// links are the lines of how GPUs reach each other, those alike in one.
+func (m *machineInfo) links(r *rows) {
+	var all []pair
+	kinds := map[string][]pair{}
+	var order []string
+	for _, l := range m.Links {
+		if l.Producer == l.Consumer {
+			continue
+		}
+		kind := fmt.Sprintf("%s, peer access %s", orUnknown(l.Class), yesNo(l.Peer))
+		if kinds[kind] == nil {
+			order = append(order, kind)
+		}
+		p := pair{l.Producer, l.Consumer}
+		all, kinds[kind] = append(all, p), append(kinds[kind], p)
+	}
+	for _, kind := range order {
+		r.add("link", "%s %s", m.pairsText(kinds[kind], all), kind)
+	}
 }
 
 // system is kernel, machine and processors.

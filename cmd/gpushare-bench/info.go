@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -125,38 +124,7 @@ func (m *machineInfo) write(out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "\nWHAT CAN BE SHARED (one cycle of %s each, tried just now)\n", share.FormatSize(infoSize))
-	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "path\tallocator\tpair\ttransport\t\t")
-	var reasons []string
-	for _, t := range m.Trials {
-		answer, note := "yes", ""
-		if t.Status != share.StatusOK {
-			answer = map[share.Status]string{share.StatusUnsupported: "no", share.StatusPartial: "export only"}[t.Status]
-			if answer == "" {
-				answer = strings.ToUpper(string(t.Status))
-			}
-			note = fmt.Sprintf("[%d]", noteOf(&reasons, t.Reason))
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s→%s\t%s\t%s\t%s\n", t.Path, t.Allocator, m.name(t.Producer), m.name(t.Consumer), t.Transport, answer, note)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for i, r := range reasons {
-		fmt.Fprintf(out, "[%d] %s\n", i+1, printable(r))
-	}
-	return nil
-}
-
-// noteOf is the number of a footnote, the same for the same text.
-func noteOf(notes *[]string, text string) int {
-	for i, n := range *notes {
-		if n == text {
-			return i + 1
-		}
-	}
-	*notes = append(*notes, text)
-	return len(*notes)
+	return m.writeTrials(out)
 }
 
 // name is how the screen names a device: its index, or "cpu".
