@@ -71,7 +71,7 @@ func Ratios(c *results.Comparison, i int, name string, metrics func(string) bool
 		}
 	}
 	if left > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%d further metrics, which differ less, are in the table.", left))
+		f.Notes = append(f.Notes, fmt.Sprintf("%d further metrics, which matter less, are in the CSV.", left))
 	}
 	f.Height = plot.height() + f.headHeight() + f.footHeight() + 20
 	f.Alt = f.Title + ". "

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
 	"gpushare-bench/results"
 	"gpushare-bench/share"
 	"gpushare-bench/stats"
@@ -149,56 +151,68 @@ func writeDifferences(b *bytes.Buffer, c *results.Comparison, o TableOptions) er
 	return err
 }
 
-// writeCells writes a table for each verdict other than equivalent, as the comparison sorts its cells. Steps are left out.
+// writeCells writes a table for each run and each verdict other than equivalent, as the comparison sorts its cells. Steps are
+// left out.
 func writeCells(b *bytes.Buffer, c *results.Comparison, o TableOptions) error {
 	explained, name := false, cellNames(c)
-	for _, verdict := range []stats.Verdict{stats.Slower, stats.Faster, stats.Inconclusive} {
-		var cells []*results.Cell
-		for i := range c.Cells {
-			if x := &c.Cells[i]; x.Verdict == verdict && !x.Step {
-				cells = append(cells, x)
+	for run := 1; run < len(c.Runs); run++ {
+		for _, verdict := range []stats.Verdict{stats.Slower, stats.Faster, stats.Inconclusive} {
+			var cells []*results.Cell
+			for i := range c.Cells {
+				if x := &c.Cells[i]; x.Run == run && x.Verdict == verdict && !x.Step {
+					cells = append(cells, x)
+				}
 			}
-		}
-		if len(cells) == 0 {
-			continue
-		}
-		b.WriteByte('\n')
-		if !explained {
-			explained = true
-			paragraph(b, o, "medians of the base and of this run ± the wider side of the 95 % interval, ratio with its 95 % interval, p adjusted for the number of "+
-				"metrics; the surest difference first (--csv has every column)")
+			if len(cells) == 0 {
+				continue
+			}
 			b.WriteByte('\n')
-		}
-		left := len(cells) - mostCells[verdict]
-		t := cellTable(c, cells[:min(len(cells), mostCells[verdict])], name)
-		t.head[0] = fmt.Sprintf("%s: %d", verdict, len(cells))
-		if err := t.write(b, o); err != nil {
-			return err
-		}
-		if left > 0 {
-			fmt.Fprintf(b, "and %d more; --csv has all\n", left)
+			if !explained {
+				explained = true
+				paragraph(b, o, "medians of the base and of this run ± the wider side of the 95 % interval, ratio with its 95 % interval, p adjusted for the number of "+
+					"metrics; the surest difference first (--csv has every column)")
+				b.WriteByte('\n')
+			}
+			left := len(cells) - mostCells[verdict]
+			t := cellTable(cells[:min(len(cells), mostCells[verdict])], name, o)
+			t.head[0] = fmt.Sprintf("%s: %d", verdict, len(cells))
+			if len(c.Runs) > 2 {
+				t.head[0] = fmt.Sprintf("%s in %s: %d", verdict, short(c.Runs[run].Label, 16), len(cells))
+			}
+			if err := t.write(b, o); err != nil {
+				return err
+			}
+			if left > 0 {
+				fmt.Fprintf(b, "and %d more; --csv has all\n", left)
+			}
 		}
 	}
 	return nil
 }
 
-// cellTable has a row for each cell.
-func cellTable(c *results.Comparison, cells []*results.Cell, name func(*results.Cell) string) *table {
+// leastName is how many columns the names of cells need at least in one block with all numbers.
+const leastName = 36
+
+// cellTable has a row for each cell. Of a name too long for one block its way is shortened, not what is behind it.
+func cellTable(cells []*results.Cell, name func(x *results.Cell, less int) string, o TableOptions) *table {
 	t := &table{head: []string{"", "base", "this", "ratio", "p"}, whole: true}
 	for _, x := range cells {
 		s := scaleFor([]float64{x.A.Median, x.B.Median}, x.Unit)
-		row := []string{name(x), withError(s, &x.A), withError(s, &x.B) + " " + s.unit, results.FormatRatio(x.Test.Ratio, x.Test.CI), results.FormatP(x.AdjustedP)}
-		if len(c.Runs) > 2 {
-			row[0] = short(c.Runs[x.Run].Label, 16) + ": " + row[0]
+		t.rows = append(t.rows, []string{name(x, 0), withError(s, &x.A), withError(s, &x.B) + " " + s.unit,
+			results.FormatRatio(x.Test.Ratio, x.Test.CI), results.FormatP(x.AdjustedP)})
+	}
+	room := o.width() - numbers(t.widths())
+	for i, x := range cells {
+		if less := twwidth.Width(t.rows[i][0]) - room; less > 0 && room >= leastName {
+			t.rows[i][0] = name(x, less)
 		}
-		t.rows = append(t.rows, row)
 	}
 	return t
 }
 
 // cellNames returns what names a cell: way, size and metric, and what else there is more than one of among those of its way,
-// such as pairs of devices.
-func cellNames(c *results.Comparison) func(*results.Cell) string {
+// such as pairs of devices. With less above 0 the way takes that many columns fewer.
+func cellNames(c *results.Comparison) func(x *results.Cell, less int) string {
 	details := []func(*results.Cell) string{
 		func(x *results.Cell) string { return strings.ReplaceAll(c.PairName(x.Case), "→GPU ", "→") },
 		func(x *results.Cell) string { return x.Case.Transport },
@@ -206,6 +220,7 @@ func cellNames(c *results.Comparison) func(*results.Cell) string {
 		func(x *results.Cell) string { return x.Case.Cache },
 		func(x *results.Cell) string { return "+" + share.FormatSize(x.Case.Offset) },
 		func(x *results.Cell) string { return fmt.Sprintf("live %d", x.Case.Live) },
+		func(x *results.Cell) string { return fmt.Sprintf("peers %d", x.Case.Peers) },
 		func(x *results.Cell) string { return x.Case.Variant },
 	}
 	first := make(map[string]*results.Cell) // of each way
@@ -220,9 +235,9 @@ func cellNames(c *results.Comparison) func(*results.Cell) string {
 			several[way][k] = several[way][k] || of(x) != of(first[way])
 		}
 	}
-	return func(x *results.Cell) string {
+	return func(x *results.Cell, less int) string {
 		way := wayName(x.Case)
-		words := []string{way, share.FormatSize(x.Case.Size), strings.ReplaceAll(strings.TrimPrefix(x.Metric, "kernel/"), "_", " ")}
+		words := []string{short(way, max(shortest, twwidth.Width(way)-less)), share.FormatSize(x.Case.Size), strings.ReplaceAll(strings.TrimPrefix(x.Metric, "kernel/"), "_", " ")}
 		for k, of := range details {
 			if several[way][k] {
 				words = append(words, of(x))

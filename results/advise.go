@@ -60,13 +60,14 @@ func (c *Comparison) adviseSamples(cells []int, all int) string {
 		return fmt.Sprintf("%d of %d metrics have fewer than %d repeats on a side: what differs between two starts of the program is not in "+
 			"their intervals, so these are called neither slower nor faster nor equivalent.", n, all, stats.MinProcesses)
 	}
+	some, one := c.enough(stats.MinProcesses, all, all), c.enough(stats.MinProcesses, all, 1)
 	text := fmt.Sprintf("%s: what differs between two starts of the program is not in these intervals, so nothing is called slower, faster or "+
-		"equivalent. Measure both runs with --repeat %d", what, c.enough(stats.MinProcesses, 1))
-	few, one := c.enough(stats.MinProcesses, 1), c.enough(stats.MinProcesses, all)
-	if few == one {
+		"equivalent. Measure both runs with --repeat %d", what, some)
+	if some == one {
 		return text + " or more."
 	}
-	return fmt.Sprintf("%s at least: %d repeats find a difference that at least %d of these %d metrics have, %d find it in a single one.", text, few, c.least(few, few, all), all, one)
+	return fmt.Sprintf("%s at least: %d repeats find a difference that at least %d of these %d metrics have, %d find it in a single one.",
+		text, some, c.least(some, some, all), all, one)
 }
 
 // adviseProcesses is about cells that are compared by processes; blind says that none of them can be significant.
@@ -84,23 +85,31 @@ func (c *Comparison) adviseProcesses(cells []int) (text string, blind bool) {
 	case least == 1:
 		return "", false
 	case least > all:
-		return fmt.Sprintf("With %d repeats p is at least %.2g, which cannot become significant where %d runs are compared with the base: nothing can be "+
-			"called faster or slower. Measure all runs with --repeat %d at least.", repeats, best, len(c.Runs)-1, c.enough(repeats, 1)), true
+		text = fmt.Sprintf("With %d repeats p is at least %.2g, which can't become significant among %s", repeats, best, count(all, "metric"))
+		if n := len(c.Runs) - 1; n > 1 {
+			text += fmt.Sprintf(" of %d runs", n)
+		}
+		some, one := c.enough(repeats, all, all), c.enough(repeats, all, 1)
+		text += fmt.Sprintf(": nothing can be called faster or slower. Measure all runs with --repeat %d at least", some)
+		if some < one {
+			text += fmt.Sprintf("; %d find a difference of a single metric", one)
+		}
+		return text + ".", true
 	}
 	return fmt.Sprintf("With %d repeats a difference is found only where at least %d of these %d metrics have it; --repeat %d finds it in a single one.",
-		repeats, least, all, c.enough(repeats, all)), false
+		repeats, least, all, c.enough(repeats, all, 1)), false
 }
 
 // least is how many of all metrics must be as different as can be before any of them is significant with a and b units: by
 // the adjustment that [Comparison.adjust] makes. More than all: none can be.
 func (c *Comparison) least(a, b, all int) int {
-	return int(math.Floor(smallestP(a, b)*c.candidates()*float64(all)/stats.Alpha)) + 1
+	return int(math.Floor(smallestP(a, b)*c.candidates()*float64(all)*stats.Harmonic(all)/stats.Alpha)) + 1
 }
 
-// enough is the number of units on both sides, at least from, with which a difference of a single one of all metrics can be
+// enough is the number of units on both sides, at least from, with which a difference that most of all metrics have can be
 // significant.
-func (c *Comparison) enough(from, all int) int {
-	for c.least(from, from, all) > 1 {
+func (c *Comparison) enough(from, all, most int) int {
+	for c.least(from, from, all) > most {
 		from++
 	}
 	return from

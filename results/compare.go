@@ -93,7 +93,7 @@ type Cell struct {
 	RepeatsB  int
 	// Test has the ratio B/A with its interval and the p-value, over processes where both have enough.
 	Test stats.Comparison
-	// AdjustedP is P adjusted for the number of metrics (Benjamini and Hochberg, each direction by itself) and of runs; of a
+	// AdjustedP is P adjusted for the number of metrics (Benjamini and Yekutieli, each direction by itself) and of runs; of a
 	// step that of its phase, or P adjusted for the number of the phase's steps (Holm), whichever is larger.
 	AdjustedP float64
 	Threshold float64

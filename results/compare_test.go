@@ -19,7 +19,7 @@ import (
 
 // compared returns two runs of the example, the second changed in every way that a comparison shows.
 func compared(t testing.TB) (a, b *Run) {
-	a, b = repeated(exampleRun(t), 5), repeated(exampleRun(t), 5)
+	a, b = repeated(exampleRun(t), 6), repeated(exampleRun(t), 6)
 	b.Header.Run, b.Header.Host, b.Header.Version = "second|run", "node-b", "v1.1.0"
 	b.Header.Details = map[string]string{"driver": "590.10"}
 	b.Header.Environment = json.RawMessage(`{"kernel":"6.18.0","cpu":{"model":"Example CPU","cores":2},"boot_id":"b2","load":{"load_1m":3}}`)
@@ -38,7 +38,7 @@ func compared(t testing.TB) (a, b *Run) {
 			c.After.SMClockHz, c.Before.SMClockHz = ptr(int64(1200e6)), nil
 		}
 	}
-	for r := range 5 {
+	for r := range 6 {
 		cases := b.Cases[6*r : 6*r+6]
 		scale(&cases[0].Metrics[0], 1.5)  // export: slower
 		scale(&cases[0].Metrics[1], 0.8)  // setup: faster
@@ -189,7 +189,7 @@ func TestUnmatchedSaysWhy(t *testing.T) {
 	want := []string{
 		`1 not 0 memfd 1 MiB : there only with receiver "polling"`,
 		`0 not 1 memfd 1 MiB : there only with receiver "blocked"`,
-		"1 not 0 dma-buf 4 KiB export: 5 of 5 repeats not used: unsupported: open /dev/udmabuf: no such file or directory; load the module udmabuf",
+		"1 not 0 dma-buf 4 KiB export: 6 of 6 repeats not used: unsupported: open /dev/udmabuf: no such file or directory; load the module udmabuf",
 		"0 not 1 dma-buf 4 KiB : corrupt here, timeout there; nothing was measured",
 		"0 not 1 memfd 4 KiB : no such case there",
 	}
@@ -207,6 +207,11 @@ func TestCompareRefuses(t *testing.T) {
 	}
 	if c, err := Compare([]*Run{a, b}, CompareOptions{Force: true}); err != nil || c.Differences[0].Key != "emulated" {
 		t.Errorf("with force: %v", err)
+	}
+	_, err = Compare([]*Run{a, a}, CompareOptions{Thresholds: map[string]float64{"setup": 0.1, "first_touch": 0.1, "kernel": 0.1, "kernel/read": 0.1, "exprot": 0.1}})
+	if want := `threshold of "exprot": no such metric; there are allocate, export, transfer, import, map, first_touch, unmap, release, setup, kernel, ` +
+		"kernel/read, and steps of phases such as map/mmap"; !errors.Is(err, ErrUnknownMetric) || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
 	}
 	b = exampleRun(t)
 	for i := range b.Cases {
@@ -277,9 +282,27 @@ func TestZeroSamplesHaveNoRatio(t *testing.T) {
 	}
 }
 
+func TestNames(t *testing.T) {
+	a := exampleRun(t)
+	c, err := Compare([]*Run{a, a, a, a}, CompareOptions{Names: []string{"old", "new", "new"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	for _, r := range c.Runs {
+		labels = append(labels, r.Label)
+	}
+	if want := []string{"old", "new", "new#2", "example"}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
+	}
+	if got := c.PairName(share.Case{Producer: "GPU-11111111-0000-0000-0000-000000000001", Consumer: "cpu"}); got != "GPU 0→cpu" {
+		t.Errorf("pair %s", got)
+	}
+}
+
 func TestThreeRuns(t *testing.T) {
 	a, b := compared(t)
-	c, err := Compare([]*Run{a, b, exampleRun(t)}, CompareOptions{})
+	c, err := Compare([]*Run{a, b, repeated(exampleRun(t), 6)}, CompareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func (c *Comparison) families() (families []family, steps map[int][]int) {
 	return families, steps
 }
 
-// adjust is Benjamini and Hochberg's adjustment in each direction by itself, times the number of runs that are compared with
+// adjust is Benjamini and Yekutieli's adjustment in each direction by itself, times the number of runs that are compared with
 // the base. In one direction the tests that point into the other count with a p of 1, so that a run that is much faster in
 // most metrics does not make it easier to call the others slower.
 func (c *Comparison) adjust(f family) {
@@ -89,7 +89,7 @@ func (c *Comparison) adjust(f family) {
 				p[k] = c.Cells[i].Test.P
 			}
 		}
-		for k, q := range stats.BenjaminiHochberg(p) {
+		for k, q := range stats.BenjaminiYekutieli(p) {
 			if cell := &c.Cells[f.cells[k]]; cell.worse() == worse {
 				cell.AdjustedP = min(1, q*c.candidates())
 			}

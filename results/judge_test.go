@@ -89,25 +89,25 @@ func TestManyMetrics(t *testing.T) {
 func TestFasterIsNotSlower(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	alarms := 0
-	for range 20 {
-		a, b := noisy("a", 8, 100, 1, 0.15, 0.01, random), noisy("b", 8, 100, 1, 0.15, 0.01, random)
+	for range 10 {
+		a, b := noisy("a", 8, 400, 1, 0.15, 0.01, random), noisy("b", 8, 400, 1, 0.15, 0.01, random)
 		for i := range b.Cases {
-			for k := range b.Cases[i].Metrics[:80] {
+			for k := range b.Cases[i].Metrics[:320] {
 				for j := range b.Cases[i].Metrics[k].Samples {
 					b.Cases[i].Metrics[k].Samples[j] /= 2
 				}
 			}
 		}
 		c := compareAll(t, a, b)
-		if c.Verdicts()[stats.Faster] < 70 {
+		if c.Verdicts()[stats.Faster] < 280 {
 			t.Fatalf("%v", c.Verdicts())
 		}
 		if c.Verdicts()[stats.Slower] > 0 {
 			alarms++
 		}
 	}
-	if alarms > 2 {
-		t.Errorf("%d of 20 comparisons called something slower", alarms)
+	if alarms > 0 {
+		t.Errorf("%d of 10 comparisons called something slower", alarms)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestStepsExplain(t *testing.T) {
 		got[x.Metric] = fmt.Sprintf("%s %v %.5f", x.Verdict, x.Step, x.AdjustedP)
 	}
 	for metric, want := range map[string]string{
-		"map": "slower false 0.00031", "map/mmap": "slower true 0.00031", "map/lseek": "equivalent true 1.00000",
+		"map": "slower false 0.00047", "map/mmap": "slower true 0.00047", "map/lseek": "equivalent true 1.00000",
 		"unmap": "equivalent false 1.00000", "unmap/munmap": "inconclusive true 1.00000",
 	} {
 		if got[metric] != want {
@@ -170,19 +170,20 @@ func TestTooFewRepeatsAreSaid(t *testing.T) {
 		status int
 	}{
 		{"one pair of processes", []*Run{base(1, 8), slow(1, 8)}, []string{"One pair of processes a run: what differs between two starts of the program is not in these " +
-			"intervals, so nothing is called slower, faster or equivalent. Measure both runs with --repeat 4 at least: 4 repeats find a difference that at " +
-			"least 5 of these 8 metrics have, 6 find it in a single one."}, true, ExitInconclusive},
+			"intervals, so nothing is called slower, faster or equivalent. Measure both runs with --repeat 5 at least: 5 repeats find a difference that at " +
+			"least 4 of these 8 metrics have, 6 find it in a single one."}, true, ExitInconclusive},
 		{"one metric", []*Run{base(1, 1), slow(2, 1)}, []string{"Fewer than 4 repeats on a side: what differs between two starts of the program is not in these " +
 			"intervals, so nothing is called slower, faster or equivalent. Measure both runs with --repeat 4 or more."}, true, ExitInconclusive},
-		{"4 repeats", []*Run{base(4, 8), slow(4, 8)}, []string{"With 4 repeats a difference is found only where at least 5 of these 8 metrics have it; --repeat 6 finds " +
+		{"4 repeats", []*Run{base(4, 8), slow(4, 8)}, []string{"With 4 repeats p is at least 0.029, which can't become significant among 8 metrics: nothing can be " +
+			"called faster or slower. Measure all runs with --repeat 5 at least; 6 find a difference of a single metric."}, true, ExitInconclusive},
+		{"5 repeats", []*Run{base(5, 8), slow(5, 8)}, []string{"With 5 repeats a difference is found only where at least 4 of these 8 metrics have it; --repeat 6 finds " +
 			"it in a single one."}, false, ExitRegression},
 		{"6 repeats", []*Run{base(6, 8), slow(6, 8)}, nil, false, ExitRegression},
 		{"cut short", []*Run{base(6, 8), short}, []string{"4 of 8 metrics have fewer than 4 repeats on a side: what differs between two starts of the program is not " +
 			"in their intervals, so these are called neither slower nor faster nor equivalent."}, false, ExitRegression},
-		{"two runs", []*Run{base(4, 1), slow(4, 1), slow(4, 1)}, []string{"About slow: With 4 repeats p is at least 0.029, which cannot become significant where 2 runs are " +
-			"compared with the base: nothing can be called faster or slower. Measure all runs with --repeat 5 at least.", "About slow#2: With 4 repeats p is at least " +
-			"0.029, which cannot become significant where 2 runs are compared with the base: nothing can be called faster or slower. Measure all runs with --repeat " +
-			"5 at least."}, true, ExitInconclusive},
+		{"two runs", []*Run{base(4, 1), slow(4, 1), slow(4, 1)}, []string{"About slow: With 4 repeats p is at least 0.029, which can't become significant among 1 metric " +
+			"of 2 runs: nothing can be called faster or slower. Measure all runs with --repeat 5 at least.", "About slow#2: With 4 repeats p is at least 0.029, which " +
+			"can't become significant among 1 metric of 2 runs: nothing can be called faster or slower. Measure all runs with --repeat 5 at least."}, true, ExitInconclusive},
 	} {
 		c := compareAll(t, test.runs...)
 		if !slices.Equal(c.Notes, test.notes) || (len(c.Blind) > 0) != test.blind || c.ExitStatus() != test.status {

@@ -38,6 +38,28 @@ func BenjaminiHochberg(p []float64) []float64 {
 	return adjusted
 }
 
+// BenjaminiYekutieli is [BenjaminiHochberg] times 1 + 1/2 + … + 1/n for n
+// p-values, so that it holds whatever their dependence (Y. Benjamini and D.
+// Yekutieli, "The Control of the False Discovery Rate in Multiple Testing under
+// Dependency", Annals of Statistics 29, 2001). In R: p.adjust(p, "BY").
+func BenjaminiYekutieli(p []float64) []float64 {
+	adjusted := BenjaminiHochberg(p)
+	factor := Harmonic(len(ascending(p)))
+	for i, q := range adjusted {
+		adjusted[i] = min(1, q*factor) // NaN stays NaN
+	}
+	return adjusted
+}
+
+// Harmonic returns 1 + 1/2 + … + 1/n.
+func Harmonic(n int) float64 {
+	sum := 0.0
+	for i := n; i > 0; i-- {
+		sum += 1 / float64(i)
+	}
+	return sum
+}
+
 // ascending returns the indices of the p-values that are not NaN, smallest first.
 func ascending(p []float64) []int {
 	var order []int

@@ -22,6 +22,13 @@ func TestAdjust(t *testing.T) {
 				t.Errorf("%s: Holm[%d] = %v, want %v", test.name, i, got, test.holm[i])
 			}
 		}
+		// R 4.2.2: p.adjust(p, "BY") is BH times the factor.
+		factor := map[string]float64{"R": 363.0 / 140, "one": 1, "at most 1": 1.5}[test.name] // 1 + … + 1/7 and so on
+		for i, got := range BenjaminiYekutieli(test.p) {
+			if want := min(1, factor*test.bh[i]); !near(got, want, 1e-14) {
+				t.Errorf("%s: BenjaminiYekutieli[%d] = %v, want %v", test.name, i, got, want)
+			}
+		}
 		for i, got := range BenjaminiHochberg(test.p) {
 			if !near(got, test.bh[i], 1e-14) {
 				t.Errorf("%s: BenjaminiHochberg[%d] = %v, want %v", test.name, i, got, test.bh[i])
