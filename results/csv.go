@@ -76,6 +76,7 @@ var summaryColumns = []column[Row]{
 	{"repeats", func(r *Row) string { return strconv.Itoa(r.Repeats) }},
 	{"emulated", func(r *Row) string { return cell(r.Emulated) }},
 	{"peers", func(r *Row) string { return strconv.Itoa(r.Case.Peers) }},
+	{"outliers", func(r *Row) string { return strconv.Itoa(r.Stats.Outliers) }},
 }
 
 // WriteSummary writes summary.csv: RFC 4180 with line feeds, a header line, one row per case and metric. Absent values

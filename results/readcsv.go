@@ -133,7 +133,7 @@ func (p *cells) row() Row {
 			CI:   stats.Interval{Low: p.number("ci_low"), High: p.number("ci_high"), Level: p.number("ci_level")},
 			Mean: p.number("mean"), StdDev: p.number("stddev"), MAD: p.number("mad"), Min: p.number("min"),
 			P5: p.number("p5"), P95: p.number("p95"), P99: p.number("p99"), Max: p.number("max"),
-			Lag1: nan, EffectiveN: nan, Tick: nan,
+			Outliers: int(p.integer("outliers", 0, math.MaxInt)), Lag1: nan, EffectiveN: nan, Tick: nan,
 		},
 		Repeats: int(p.integer("repeats", 0, maxCount)), StopReason: stats.StopReason(p.text("stop_reason")),
 	}

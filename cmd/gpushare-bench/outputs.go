@@ -6,8 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"gpushare-bench/bench"
 	"gpushare-bench/results"
@@ -63,7 +62,7 @@ func checkFile(flag, path string) error {
 	case err == nil && info.IsDir():
 		return bench.Usagef("%s %s: this is a directory; name a file, or - for standard output", flag, path)
 	case err == nil && !info.Mode().IsRegular():
-		err = unix.Access(path, unix.W_OK)
+		err = syscall.Access(path, 2) // W_OK
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 		err = writable(filepath.Dir(path))
 	}
