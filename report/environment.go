@@ -15,6 +15,11 @@ type deviceRow struct{ Name, ID, Model, Memory, Peak, Cache, Details string }
 // mostFacts bounds the lines of the environment.
 const mostFacts = 200
 
+// methodOf are the anchors in the method of what is said about a run.
+var methodOf = map[string]string{"processes": sectionAnchor + "one-cycle", "export": sectionAnchor + "one-cycle", "stopping rule": sectionAnchor + "statistics",
+	"timing": sectionAnchor + "the-clock", "intervals": sectionAnchor + "statistics", "verification": sectionAnchor + "verification",
+	"host kernels": sectionAnchor + "kernels"}
+
 // environment adds what the header says about machine and method.
 func (r *pageRun) environment(run *results.Run) {
 	h := &run.Header
@@ -40,7 +45,7 @@ func (r *pageRun) environment(run *results.Run) {
 	}
 	add := func(to *[]fact, key, value string) {
 		if value != "" {
-			*to = append(*to, fact{clean(key), clean(value)})
+			*to = append(*to, fact{clean(key), clean(value), methodOf[key]})
 		}
 	}
 	for _, k := range sortedKeys(h.Details) {

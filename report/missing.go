@@ -118,6 +118,7 @@ type finding struct {
 	Metrics []string // concerned, in the order of their first case; empty: the cases as such
 	Text    string   // of the first of them
 	Example string   // the case it is of
+	Anchor  string   // in the page's method; "" if it does not have the code
 }
 
 // warningOrder puts first what makes numbers wrong, last what only makes them less precise.

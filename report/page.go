@@ -42,6 +42,7 @@ type page struct {
 	Policy   string
 	Emulated bool
 	Runs     []pageRun
+	Method   template.HTML
 }
 
 // Page writes one self-contained HTML page about the runs: no network, no external font or script. Selecting sizes, pairs and
@@ -51,6 +52,11 @@ func Page(w io.Writer, runs []*results.Run) error {
 		return fmt.Errorf("write page: %w", ErrNoRuns)
 	}
 	p := page{Heading: "Sharing memory between processes", Style: template.CSS(pageStyle), Script: template.JS(pageScript)}
+	how, err := theMethod()
+	if err != nil {
+		return fmt.Errorf("write page: the method: %w", err)
+	}
+	p.Method = how.HTML
 	hash := sha256.Sum256([]byte(pageScript))
 	// Should escaping ever fail, the browser still runs this script only and asks the network for nothing.
 	p.Policy = fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src 'sha256-%s'",

@@ -55,3 +55,15 @@ for (const run of document.querySelectorAll(".run")) {
   });
   show();
 }
+
+// A link into the method opens it, also in browsers that do not do so by themselves.
+function reveal() {
+  const target = document.getElementById(location.hash.slice(1));
+  const around = target && (target.closest("details") || target.querySelector("details"));
+  if (around && !around.open) {
+    around.open = true;
+    target.scrollIntoView();
+  }
+}
+addEventListener("hashchange", reveal);
+reveal();

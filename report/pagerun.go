@@ -58,7 +58,10 @@ type option struct {
 	Selected    bool
 }
 
-type fact struct{ Key, Value string }
+type fact struct {
+	Key, Value string
+	Anchor     string // in the method, that says more; "" if none does
+}
 
 func newPageRun(run *results.Run, id string, budget *int) (pageRun, error) {
 	d := plots.NewData(run)
@@ -75,8 +78,13 @@ func newPageRun(run *results.Run, id string, budget *int) (pageRun, error) {
 			m.Ways[k] = clean(m.Ways[k])
 		}
 	}
+	how, err := theMethod()
+	if err != nil {
+		return pageRun{}, err
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
+		f.Anchor = how.has(warningAnchor + f.Code)
 		f.Code, f.Text, f.Example = clean(f.Code), clean(f.Text), clean(f.Example)
 	}
 	r.selections(d)

@@ -71,7 +71,7 @@ func (a *app) summarise(dir string, f *sweepFlags, lost []byte) error {
 		out = a.stderr // standard output is the JSON's alone
 	}
 	// The files first: whoever reads the table may stop reading (sweep | head).
-	files := strings.Join([]string{pageName, results.JournalName, summaryName, samplesName, plotsDir + "/"}, ", ")
+	files := strings.Join([]string{pageName, results.JournalName, summaryName, samplesName, fitsName, evensName, plotsDir + "/"}, ", ")
 	if err = a.writeFiles(dir, run, f.export, []string{"png"}); err != nil {
 		files = results.JournalName
 		first := "the journal has everything: make room, or make " + dir + " writable again"

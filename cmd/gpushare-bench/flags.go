@@ -282,7 +282,11 @@ func (f *sweepFlags) checkWords() error {
 			return bench.Usagef("%s %q: not one of %s", x.flag, x.value, strings.Join(x.words, ", "))
 		}
 	}
-	for _, e := range f.export {
+	return checkExport(f.export)
+}
+
+func checkExport(formats []string) error {
+	for _, e := range formats {
 		if e != "benchfmt" {
 			return bench.Usagef("--export %q: not one of benchfmt", e)
 		}

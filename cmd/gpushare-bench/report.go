@@ -23,9 +23,9 @@ func (a *app) reportCommand() *cobra.Command {
 		Short: "Make the page, the pictures and the tables of runs from their journals",
 		Long: `Make report.html, the pictures and the tables of a run again, from its journal alone.
 The tables that a sweep ends with are printed again too. With several runs one page
-holds them all; it is written to --out, and no tables are printed. --markdown - prints
-the Markdown instead of the tables, and makes no files unless --out, --format or
---export asks for them.`,
+holds them all, and no tables are printed. With --out the page is the only file that is
+made; several runs need it. --markdown - prints the Markdown instead of the tables, and
+makes no files unless --out, --format or --export asks for them.`,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			switch {
 			case len(dirs) == 0:
@@ -36,6 +36,14 @@ the Markdown instead of the tables, and makes no files unless --out, --format or
 			for _, f := range formats {
 				if !slices.Contains([]string{"png", "svg", "pdf"}, f) {
 					return bench.Usagef("--format %q: not one of png, svg, pdf", f)
+				}
+			}
+			if err := checkExport(export); err != nil {
+				return err
+			}
+			for _, flag := range []string{"format", "export"} {
+				if out != "" && cmd.Flags().Changed(flag) {
+					return bench.Usagef("--%s: not together with --out, with which the page alone is made; leave one of them away", flag)
 				}
 			}
 			err := errors.Join(checkNoJournal("--out", out, dirs...), checkNoJournal("--markdown", markdown, dirs...))
