@@ -12,7 +12,6 @@ import (
 	"gpushare-bench/bench/worker"
 	"gpushare-bench/cuda/cudatest"
 	"gpushare-bench/gpu"
-	"gpushare-bench/host"
 	"gpushare-bench/results"
 	"gpushare-bench/share"
 	"gpushare-bench/share/sharetest"
@@ -22,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		limitDescriptors()
-		if err := worker.Main(context.Background(), []share.Backend{gpu.Backend{}, host.Backend{}}); err != nil {
+		if err := worker.Main(context.Background(), []share.Backend{gpu.Backend{}, memfdHost{}}); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
 			os.Exit(1)
 		}
@@ -126,7 +125,7 @@ func sweep(t *testing.T, c *bench.Config) (*results.Run, bench.Outcome) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sites = append(sites, bench.Site{Backend: host.Backend{}, Inventory: cpu})
+		sites = append(sites, bench.Site{Backend: memfdHost{}, Inventory: cpu})
 	}
 	plan, err := bench.NewPlan(c, sites)
 	if err != nil {

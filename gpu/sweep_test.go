@@ -194,32 +194,3 @@ func TestMissingFunctions(t *testing.T) {
 	}
 	m.check(t, cudatest.Exception{Class: cudatest.Refused})
 }
-
-// TestCPU shows a dma-buf of a GPU that the CPU may not map: the phases before are measured.
-func TestCPU(t *testing.T) {
-	m := on(t, "h200-580")
-	c := config()
-	c.Pairs = []string{"0:cpu"}
-	c.Offset = 1 << 20
-	run, _ := sweep(t, c)
-	if len(run.Cases) == 0 {
-		t.Fatal("no case")
-	}
-	granted := 0
-	for _, x := range run.Cases {
-		if e := expectation(m.profile, 0, 0)(share.Path{Name: x.Case.Path}, x.Case.Allocator); e.Refused[0] < share.Import || declined(m.profile, "cuMemGetHandleForAddressRange/"+x.Case.Allocator+"/INSIDE") {
-			if x.Status != share.StatusUnsupported {
-				t.Errorf("%v: %s: %s", x.Case, x.Status, x.Reason)
-			}
-			continue
-		}
-		granted++
-		if x.Status != share.StatusPartial || !strings.Contains(x.Reason, "mmap") {
-			t.Errorf("%v: %s: %s", x.Case, x.Status, x.Reason)
-		}
-	}
-	if granted == 0 {
-		t.Error("no export is granted")
-	}
-	m.check(t, cudatest.Exception{Class: cudatest.Refused})
-}

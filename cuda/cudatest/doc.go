@@ -32,7 +32,7 @@
 // # What is not
 //
 // A dma-buf of the emulated driver is a memfd: DMA_BUF_IOCTL_SYNC answers
-// ENOTTY, /proc names it memfd, and where a machine does not let the CPU map it
+// ENOTTY, which package host lets pass for descriptors of that name, /proc names it memfd, and where a machine does not let the CPU map it
 // mmap answers EACCES instead of ENOTSUPP. cuMemMap takes no offset, as the
 // manual says. Two dma-bufs of overlapping but different parts of one
 // allocation are refused.

@@ -54,6 +54,13 @@ func Attribute(name string, value int) Option {
 	}
 }
 
+// MemfdIsDMABuf lets the driver import any memfd as it imports a dma-buf, which
+// no real one does: so memory of the CPU can be imported where the kernel makes
+// no dma-bufs.
+func MemfdIsDMABuf() Option {
+	return func(s *setup) { s.profile.DMABufMemfd = true }
+}
+
 // Without removes symbols from the driver.
 func Without(symbols ...string) Option {
 	return func(s *setup) { s.profile.Missing = append(s.profile.Missing, symbols...) }

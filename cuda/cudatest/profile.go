@@ -22,6 +22,7 @@ type Profile struct {
 	Granularity int64             `json:"granularity"` // of cuMemCreate, bytes
 	NUMANodes   int               `json:"numaNodes"`
 	DMABufMmap  bool              `json:"dmabufMmap"` // whether the CPU may map an exported dma-buf
+	DMABufMemfd bool              `json:"-"`          // whether any memfd passes for a dma-buf of the kernel: see MemfdIsDMABuf
 	Missing     []string          `json:"missing"`    // symbols that the driver lacks
 	Attributes  map[string]int    `json:"attributes"` // of all devices, by name without CU_DEVICE_ATTRIBUTE_
 	Answers     map[string]string `json:"answers"`    // "call" or "call/circumstance" to a result's name
@@ -130,6 +131,9 @@ func (p Profile) config() (string, error) {
 	line("nvlinks", p.NVLinks)
 	if p.Package != "" {
 		line("package", p.Package)
+	}
+	if p.DMABufMemfd {
+		line("dmabuf-memfd", 1)
 	}
 	if p.DMABufMmap {
 		line("dmabuf-mmap", 1)

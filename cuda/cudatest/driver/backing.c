@@ -123,7 +123,9 @@ struct backing *backing_open(int fd, enum carrier *carrier, CUresult *result) {
     off_t size = lseek(fd, 0, SEEK_END);
     if (size <= 0)
         return NULL;
-    if (!strncmp(target, "/dmabuf:", 8)) {
+    bool own_memfd = !strncmp(target, "/memfd:gpushare-emulated:", 25);
+    bool memfd = machine.dmabuf_memfd && !strncmp(target, "/memfd:", 7) && !own_memfd;
+    if (!strncmp(target, "/dmabuf:", 8) || memfd) {
         int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
         struct backing *b = copy < 0 ? NULL : backing_one(copy, HOST, (uint64_t)size);
         if (!b)

@@ -80,6 +80,8 @@ static void parse_machine(const char *key, char *value) {
         machine.nvlinks = atoi(value);
     else if (!strcmp(key, "package"))
         snprintf(machine.package, sizeof machine.package, "%s", value);
+    else if (!strcmp(key, "dmabuf-memfd"))
+        machine.dmabuf_memfd = atoi(value) != 0;
     else if (!strcmp(key, "dmabuf-mmap"))
         machine.dmabuf_mmap = atoi(value) != 0;
     else if (!strcmp(key, "peer") && sscanf(value, "%d %d", &from, &to) == 2 && from >= 0 && from < MAX_DEVICES &&

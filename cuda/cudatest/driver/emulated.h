@@ -44,6 +44,7 @@ struct machine {
     int driver_version;
     CUresult init;
     uint64_t granularity;
+    bool dmabuf_memfd; // a memfd of any program passes for a dma-buf of the kernel
     bool dmabuf_mmap; // the CPU may map an exported dma-buf
     int numa_nodes;
     int nvlinks;      // between any two devices
