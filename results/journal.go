@@ -138,12 +138,8 @@ func Open(path string) (*Journal, *Run, error) {
 }
 
 func resume(f *os.File, path string) (*Journal, *Run, error) {
-	info, err := f.Stat()
-	if err != nil {
+	if err := wantRegular(f); err != nil {
 		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is no regular file", path)
 	}
 	if err := lock(f); err != nil {
 		return nil, nil, err
@@ -178,13 +174,16 @@ func lock(f *os.File) error {
 	return nil
 }
 
+// fsync is replaced by tests, which can't see otherwise what was made durable.
+var fsync = (*os.File).Sync
+
 // syncDir makes a new name in dir durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
+	err = fsync(d)
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
 		err = nil // a file system that can't sync directories
 	}

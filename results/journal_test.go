@@ -47,6 +47,32 @@ func TestJournalText(t *testing.T) {
 	golden(t, "v1/example.jsonl", exampleJournal(t))
 }
 
+// A journal's name is made durable like its header: without it a crash of the machine takes the file away.
+func TestCreateSyncsTheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	var synced []string
+	fsync = func(f *os.File) error {
+		if text, err := os.ReadFile(filepath.Join(f.Name(), JournalName)); err != nil || !bytes.HasSuffix(text, []byte("\n")) {
+			t.Errorf("%s is synced before the header is written: %q, %v", f.Name(), text, err)
+		}
+		synced = append(synced, f.Name())
+		return f.Sync()
+	}
+	defer func() { fsync = (*os.File).Sync }()
+	j, err := Create(filepath.Join(dir, JournalName), exampleHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if !reflect.DeepEqual(synced, []string{dir}) {
+		t.Errorf("synced %q, want %s", synced, dir)
+	}
+	fsync = func(*os.File) error { return syscall.EIO }
+	if _, err := Create(filepath.Join(t.TempDir(), JournalName), exampleHeader()); !errors.Is(err, syscall.EIO) {
+		t.Errorf("the directory could not be synced: %v", err)
+	}
+}
+
 func TestCreateNeverOverwrites(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "precious")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"gpushare-bench/share"
 )
@@ -44,17 +45,34 @@ type Key struct {
 // Key returns the line's key.
 func (c CaseResult) Key() Key { return Key{c.Case, c.Repeat} }
 
-// Load reads a run: a run directory or its journal.
+// Load reads a run: a run directory or its journal, which must be a regular file. Pipes and devices are refused: they may
+// never end.
 func Load(path string) (*Run, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, JournalName)
 	}
-	f, err := os.Open(path)
+	// Opening a pipe without O_NONBLOCK would wait for its writer.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read run: %w", err)
 	}
-	run, err := Read(f, path)
-	return run, errors.Join(err, f.Close())
+	defer f.Close()
+	if err := wantRegular(f); err != nil {
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	return Read(f, path)
+}
+
+// wantRegular refuses what is no regular file.
+func wantRegular(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", f.Name())
+	}
+	return nil
 }
 
 // Read reads a journal; name is for messages. Lines that are damaged, impossible, repeated or of an unknown type are left

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -162,6 +163,33 @@ func TestReadErrors(t *testing.T) {
 	}
 	if _, err := Load("testdata/none"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Load of nothing = %v", err)
+	}
+}
+
+// Only a regular file is read: of anything else nobody knows that it ends.
+func TestLoadWantsARegularFile(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{fifo, "/dev/zero", "/dev/null"} {
+		run := t.TempDir()
+		if err := os.Symlink(target, filepath.Join(run, JournalName)); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{run, filepath.Join(run, JournalName), target} {
+			if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "no regular file") {
+				t.Errorf("Load(%s), which is %s: %v", path, target, err)
+			}
+		}
+	}
+	link := filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, JournalName), exampleJournal(t), 0o600), os.Symlink(dir, link)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(link); err != nil {
+		t.Errorf("a link to a run: %v", err)
 	}
 }
 

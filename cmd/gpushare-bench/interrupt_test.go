@@ -37,23 +37,12 @@ func TestInterruptedWithError(t *testing.T) {
 
 // The first signal ends the commands that only read runs.
 func TestReadersInterrupted(t *testing.T) {
-	for _, args := range [][]string{{"report", "pipe"}, {"compare", "pipe", "pipe"}} {
+	for _, args := range [][]string{{"report", "run"}, {"compare", "run", "run"}} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			t.Run(args[0]+" "+sig.String(), func(t *testing.T) {
 				t.Parallel()
-				dir := t.TempDir()
-				pipe := filepath.Join(dir, "pipe")
-				if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				s := startSweep(t, dir, nil, args...)
-				var writer *os.File
-				eventually(t, "the journal is being read", func() (ok bool) {
-					var err error
-					writer, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-					return err == nil
-				})
-				defer writer.Close()
+				s := startSweep(t, t.TempDir(), []string{stallVariable + "=1"}, args...)
+				s.hangs()
 				send(t, s.cmd.Process.Pid, sig)
 				if status := s.wait(); status != -1 {
 					t.Errorf("exit status %d, want the end by the signal", status)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"gpushare-bench/results"
 	"gpushare-bench/share"
@@ -25,6 +26,7 @@ const (
 	sizeVariable    = "GPUSHARE_TEST_FSIZE"    // the runner's limit of file sizes, in bytes
 	filesVariable   = "GPUSHARE_TEST_NOFILE"   // limit of open files, of runner and workers
 	drawVariable    = "GPUSHARE_TEST_DRAW"     // set: pictures and page are made; other runs of these tests do without
+	stallVariable   = "GPUSHARE_TEST_STALL"    // set: reading a journal never ends
 	slowVariable    = "GPUSHARE_TEST_SLOW"     // set: allocating takes 5 µs more
 	flipVariable    = "GPUSHARE_TEST_FLIP"     // role of the end that finds one byte flipped in its second cycle
 )
@@ -49,6 +51,15 @@ func TestMain(m *testing.M) {
 	if os.Getenv(drawVariable) == "" {
 		drawPlots = func(dir string, _ *results.Run, _ []string) ([]string, error) { return nil, os.MkdirAll(dir, 0o755) }
 		writePage = func(w io.Writer, _ []*results.Run) error { _, err := io.WriteString(w, "no page\n"); return err }
+	}
+	if os.Getenv(stallVariable) != "" {
+		loadJournal = func(string) (*results.Run, error) {
+			if err := os.WriteFile(os.Getenv(sharetest.HungVariable), nil, 0o600); err != nil {
+				return nil, err
+			}
+			time.Sleep(time.Hour)
+			return nil, nil
+		}
 	}
 	if os.Getenv(scriptedBackend) != "" {
 		backends = []share.Backend{backends[0], sharetest.Backend{}}
