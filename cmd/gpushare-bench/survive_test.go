@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -358,18 +359,25 @@ func TestPlantedLinks(t *testing.T) {
 		t.Errorf("standard error:\n%s", &s.stderr)
 	}
 
-	// The journal itself: an empty directory is one in which nobody planted anything.
+	// The journal itself: an empty directory is one in which nobody planted anything. What the link leads to is a run that
+	// could be finished, were it not for the link.
+	text, err := os.ReadFile(filepath.Join(run, results.JournalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unfinished := bytes.Join(bytes.SplitAfter(text, []byte("\n"))[:2], nil)
 	planted := filepath.Join(dir, "planted")
-	if err := errors.Join(os.Mkdir(planted, 0o755), os.Symlink(victim, filepath.Join(planted, "run.jsonl"))); err != nil {
+	if err := errors.Join(os.WriteFile(victim, unfinished, 0o644), os.Mkdir(planted, 0o755), os.Symlink(victim, filepath.Join(planted, results.JournalName))); err != nil {
 		t.Fatal(err)
 	}
 	if status := startSweep(t, dir, nil, append(slices.Clone(scripted), "--out", "planted")...).wait(); status != exitUsage {
 		t.Errorf("planted journal: exit status %d", status)
 	}
-	if status := startSweep(t, dir, nil, "sweep", "--resume", "planted").wait(); status == exitOK {
-		t.Error("a planted journal was continued")
+	s = startSweep(t, dir, nil, "sweep", "--resume", "planted")
+	if status := s.wait(); status != exitFailure || !strings.Contains(s.stderr.String(), "continue journal: open planted/run.jsonl: too many levels of symbolic links") {
+		t.Errorf("a planted journal: exit status %d\n%s", status, &s.stderr)
 	}
-	if text, _ := os.ReadFile(victim); string(text) != "mine" {
+	if text, _ := os.ReadFile(victim); !bytes.Equal(text, unfinished) {
 		t.Errorf("the file behind the link was overwritten: %.100s", text)
 	}
 }
