@@ -4,15 +4,21 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // endingSignals end a command in order: Ctrl-C, kill, a terminal that is closed.
 var endingSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 
 func main() {
+	if err := takeDescriptors(); err != nil {
+		fmt.Fprintf(os.Stderr, "gpushare-bench: %v\n", err)
+		os.Exit(exitFailure)
+	}
 	var ending []os.Signal
 	for _, s := range endingSignals {
 		if !signal.Ignored(s) { // as under nohup
@@ -46,4 +52,23 @@ func unlessGone(err error) error {
 		return nil
 	}
 	return err
+}
+
+// takeDescriptors makes the Go runtime take its poller's two descriptors now, while it can be said that there are none: the
+// runtime ends the process with a dump of its stacks if there are too few when it first needs them. Two more are for the
+// command, which can do nothing without.
+func takeDescriptors() error {
+	var fds [4]int
+	err := syscall.Pipe2(fds[:2], syscall.O_CLOEXEC)
+	if err == nil {
+		if err = syscall.Pipe2(fds[2:], syscall.O_CLOEXEC); err == nil {
+			_, _ = syscall.Close(fds[2]), syscall.Close(fds[3])
+		}
+		_, _ = syscall.Close(fds[0]), syscall.Close(fds[1])
+	}
+	if err != nil {
+		return fmt.Errorf("four file descriptors for a start: %w; ulimit -n says how many there may be, 1024 as a rule", err)
+	}
+	time.AfterFunc(time.Hour, func() {}).Stop()
+	return nil
 }

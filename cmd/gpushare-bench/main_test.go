@@ -24,7 +24,6 @@ const (
 	scriptVariable  = sharetest.ScriptVariable
 	scriptedBackend = "GPUSHARE_TEST_SCRIPTED" // set: memory and time are sharetest's
 	sizeVariable    = "GPUSHARE_TEST_FSIZE"    // the runner's limit of file sizes, in bytes
-	filesVariable   = "GPUSHARE_TEST_NOFILE"   // limit of open files, of runner and workers
 	drawVariable    = "GPUSHARE_TEST_DRAW"     // set: pictures and page are made; other runs of these tests do without
 	stallVariable   = "GPUSHARE_TEST_STALL"    // set: reading a journal never ends
 	slowVariable    = "GPUSHARE_TEST_SLOW"     // set: allocating takes 5 µs more
@@ -43,7 +42,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(m.Run())
 	}
-	limit(syscall.RLIMIT_NOFILE, filesVariable, true)
 	limit(syscall.RLIMIT_FSIZE, sizeVariable, len(os.Args) < 2 || os.Args[1] != "worker")
 	if path := os.Getenv(logVariable); path != "" && len(os.Args) > 1 && os.Args[1] == "worker" {
 		logStart(path)
