@@ -266,7 +266,15 @@ func (f *sweepFlags) checkAll(cores int) error {
 		noRoom = checkRunsDir()
 	}
 	return errors.Join(f.complete(f.backend, cores), bench.CheckNames(&f.Config, backends), noRoom, checkOutputs(f.out, f.json),
-		checkNoJournal("--json", f.json, f.resume))
+		checkNoJournal("--json", f.json, f.resume), f.checkThreads(cores))
+}
+
+// checkThreads refuses more threads than this process may use cores: each has one of its own.
+func (f *sweepFlags) checkThreads(cores int) error {
+	if f.Threads > cores {
+		return bench.Usagef("--threads %d: each has a core of its own, and this process may use %d of them", f.Threads, cores)
+	}
+	return nil
 }
 
 // checkWords refuses words that are none of a flag's.
