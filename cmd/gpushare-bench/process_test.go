@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 
 	"gpushare-bench/results"
 	"gpushare-bench/share"
+	"gpushare-bench/share/sharetest"
 )
 
 // scripted are the flags of a small sweep of sharetest's memory.
@@ -46,7 +48,8 @@ func newSweep(t *testing.T, dir string, env []string, args ...string) *sweeping 
 	}
 	s := &sweeping{t: t, cmd: exec.Command(exe, args...), dir: dir, done: make(chan error, 1)}
 	s.cmd.Dir = dir
-	s.cmd.Env = append(os.Environ(), programVariable+"=1", scriptedBackend+"=1", logVariable+"="+filepath.Join(dir, "started"), "TMPDIR="+t.TempDir())
+	s.cmd.Env = append(os.Environ(), programVariable+"=1", scriptedBackend+"=1", logVariable+"="+filepath.Join(dir, "started"),
+		sharetest.HungVariable+"="+filepath.Join(dir, "hung"), "TMPDIR="+t.TempDir())
 	s.cmd.Env = append(s.cmd.Env, env...)
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	return s
@@ -83,11 +86,26 @@ func (s *sweeping) wait() int {
 // eventually waits until what is true. A minute is for machines that are very busy.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
+	within(t, time.Minute, what, is)
+}
+
+// within waits for so long until what is true.
+func within(t *testing.T, limit time.Duration, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within %s: %s", limit, what)
 		}
 	}
+}
+
+// hangs waits until a worker is in the call that hangs by the script.
+func (s *sweeping) hangs() {
+	s.t.Helper()
+	eventually(s.t, "a call hangs", func() bool {
+		_, err := os.Stat(filepath.Join(s.dir, "hung"))
+		return err == nil
+	})
 }
 
 // workers waits for n workers of the pair and returns their process numbers.
@@ -139,19 +157,20 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z") // a zombie is dead; here nobody may be waiting for it
 }
 
-// gone wants the processes to end within a second (a little more where the machine is slow).
+// goneWithin is how long processes that were killed may take to end. They do at once; the rest is for a busy machine.
+const goneWithin = 10 * time.Second
+
+// gone wants the processes to end soon.
 func gone(t *testing.T, pids []int) {
 	t.Helper()
-	start := time.Now()
-	eventually(t, fmt.Sprintf("processes %v gone", pids), func() bool {
+	t.Cleanup(func() {
 		for _, pid := range pids {
 			if alive(pid) {
-				return false
+				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-		return true
 	})
-	t.Logf("gone after %v", time.Since(start).Round(time.Millisecond))
+	within(t, goneWithin, fmt.Sprintf("processes %v gone", pids), func() bool { return !slices.ContainsFunc(pids, alive) })
 }
 
 // everyCaseOnce wants n cases, all of them with the status.

@@ -23,7 +23,7 @@ func TestRunnerKilled(t *testing.T) {
 	args := append(slices.Clone(scripted), "--size", "4KiB:64KiB", "--min-samples", "2", "--max-samples", "2")
 	// Each case has 3 cycles, so the fifth cycle is in the second case.
 	s := startSweep(t, dir, []string{scriptVariable + "=consumer:map@4=hang"}, args...)
-	s.measured(1)
+	s.hangs()
 	pids := s.workers(2)
 	send(t, s.cmd.Process.Pid, syscall.SIGKILL)
 	if status := s.wait(); status != -1 {
@@ -52,7 +52,7 @@ func TestInterrupted(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			s := startSweep(t, dir, []string{scriptVariable + "=consumer:map@4=hang"}, append(slices.Clone(scripted), "--size", "4KiB:64KiB", "--min-samples", "2", "--max-samples", "2")...)
-			s.measured(1)
+			s.hangs()
 			pids := s.workers(2)
 			send(t, s.cmd.Process.Pid, sig)
 			if status := s.wait(); status != exitInterrupted {

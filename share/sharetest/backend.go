@@ -22,6 +22,9 @@ import (
 // is then read: SIGBUS) or exit.
 const ScriptVariable = "GPUSHARE_TEST_SCRIPT"
 
+// HungVariable is the environment variable that names a file to be made by the worker in which a scripted hang begins.
+const HungVariable = "GPUSHARE_TEST_HUNG"
+
 // Nanoseconds that scripted calls take, by phase: distinct, so that a phase under another's name is seen.
 var phaseTime = map[share.Phase]int64{share.Allocate: 1000, share.Export: 2000, share.Import: 3000, share.Map: 4000,
 	share.FirstTouch: 5000, share.Unmap: 6000, share.Release: 7000}
@@ -187,6 +190,11 @@ func (d *device) fault(point string, mem []byte) (int, error) {
 		case "fail":
 			return cycle, fmt.Errorf("%s: %w", point, ErrScripted)
 		case "hang":
+			if path := os.Getenv(HungVariable); path != "" {
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					return cycle, err
+				}
+			}
 			time.Sleep(time.Hour)
 		case "kill":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
