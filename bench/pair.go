@@ -25,10 +25,14 @@ const startTimeout = 60 * time.Second
 // stderrKept bounds how much of a worker's last words is kept.
 const stderrKept = 4096
 
+// ownBinary is the file that this process runs, whatever has become of its name: built anew, replaced or removed. The child
+// resolves it before it executes, when the file that it runs is its parent's.
+const ownBinary = "/proc/self/exe"
+
 // Launcher starts worker processes. Parent-death signals follow the thread that forked (golang/go#27505), so all starts
 // happen on one goroutine that keeps its thread for the run's life.
 type Launcher struct {
-	Exe     string   // the tool's own binary
+	Exe     string   // argv[0] of workers, which are this process's own binary
 	Args    []string // that make it a worker
 	Isolate []string // namespaces of its own for each worker
 	starts  chan func()
@@ -117,7 +121,8 @@ func (l *Launcher) start(env []string, roles ...role) (ps []*process, err error)
 		theirs, extra = append(theirs, mem), append(extra, r.peer, mem)
 		extra = append(extra, r.mesh...)
 	}
-	c.cmd = exec.Command(l.Exe, l.Args...)
+	c.cmd = exec.Command(ownBinary, l.Args...)
+	c.cmd.Args[0] = l.Exe
 	c.cmd.Env = append(workerEnv(os.Environ()), fmt.Sprintf("%s=%d", worker.EndsVariable, len(roles)), "GPUSHARE_ROLE="+strings.ReplaceAll(roles[0].name, " ", ""))
 	c.cmd.Env = append(c.cmd.Env, env...)
 	c.cmd.Stderr, c.cmd.ExtraFiles, c.cmd.SysProcAttr = c.stderr, extra, sysProcAttr(l.Isolate)
@@ -155,7 +160,7 @@ func (p *process) ask(ctx context.Context, req *worker.Request, deadline time.Ti
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", p.role, err)
 	case rep.Version != worker.ProtocolVersion:
-		return nil, fmt.Errorf("%s speaks protocol %d, this runner %d: the binary was replaced during the run; start again", p.role, rep.Version, worker.ProtocolVersion)
+		return nil, fmt.Errorf("%s speaks protocol %d, this runner %d: it is no worker of this binary", p.role, rep.Version, worker.ProtocolVersion)
 	}
 	return &rep, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // ProtocolVersion is raised when a message changes its meaning. Runner and workers are the same binary, so a difference
-// means that the file was replaced while a run was going on.
+// means that something else answers.
 const ProtocolVersion = 1
 
 // MaxMessage bounds a control message, in bytes.

@@ -30,6 +30,7 @@ const EndsVariable = "GPUSHARE_ENDS"
 // a thread of its own for good; the first takes the calling goroutine's.
 func Main(ctx context.Context, backends []share.Backend) error {
 	startPoller()
+	nameProcess()
 	if os.Getenv(EndsVariable) != "2" {
 		return serveEnd(ctx, backends, 0)
 	}

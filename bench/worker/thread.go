@@ -2,6 +2,8 @@ package worker
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -57,6 +59,9 @@ func spareThreads() {
 	close(release)
 	ended.Wait()
 }
+
+// nameProcess names the process for ps and top as argv[0] does. By the link that it was started from it would be "exe".
+func nameProcess() { _ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0) }
 
 // mapWhere maps the progress word that the runner shares.
 func mapWhere(fd int) (*share.Where, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +45,41 @@ func TestStopped(t *testing.T) {
 			if !marked {
 				t.Errorf("%s has a sample of %.0f ms without a warning", m.Name, slices.Max(m.Samples)/1e6)
 			}
+		}
+	}
+}
+
+// The binary is replaced while a run goes on: workers that are started afresh are of the old one all the same.
+func TestBinaryReplaced(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(dir, "gpushare-bench")
+	if err := os.WriteFile(binary, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := newSweep(t, dir, []string{scriptVariable + "=consumer:map@4=hang"}, append(slices.Clone(scripted), "--size", "4KiB:64KiB",
+		"--min-samples", "2", "--max-samples", "2", "--case-timeout", "2s")...)
+	s.cmd.Path, s.cmd.Args[0] = binary, binary
+	s.start()
+	s.hangs() // in the second case; the third has other workers
+	for _, pid := range s.workers(2) {
+		if name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); err != nil || string(name) != "gpushare-bench\n" {
+			t.Errorf("the worker's name is %q, %v", name, err)
+		}
+	}
+	if err := errors.Join(os.Remove(binary), os.WriteFile(binary, []byte("#!/bin/sh\nexit 9\n"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if status := s.wait(); status != exitFailure {
+		t.Errorf("exit status %d\n%s", status, &s.stderr)
+	}
+	for _, c := range load(t, filepath.Join(dir, "run")).Cases {
+		if c.Status != share.StatusOK && c.Status != share.StatusTimeout {
+			t.Errorf("case %s is %s: %s", c.Case, c.Status, c.Reason)
 		}
 	}
 }
