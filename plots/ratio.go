@@ -45,14 +45,11 @@ func Ratios(c *results.Comparison, i int, name string, metrics func(string) bool
 		}
 		shown = append(shown, cell)
 	}
-	keys := make([]share.Case, len(shown))
-	for k, cell := range shown {
-		keys[k] = cell.Case
-	}
+	distinctions := c.Distinctions()
 	for _, cell := range shown {
 		label := cellLabel(cell)
-		if many(keys) {
-			label += " (" + c.PairName(cell.Case) + ")"
+		if words := distinctions(cell); len(words) > 0 {
+			label += ", " + strings.Join(words, " ")
 		}
 		plot.rows = append(plot.rows, forestRow{label: label, style: verdictStyles[cell.Verdict], y: cell.Test.Ratio, low: cell.Test.CI.Low,
 			high: cell.Test.CI.High, value: fmt.Sprintf("%s  %s", results.FormatRatio(cell.Test.Ratio, stats.Interval{Low: nan, High: nan}), cell.Verdict)})
@@ -92,7 +89,7 @@ func emulated(c *results.Comparison) string {
 	return strings.Join(names, ", ")
 }
 
-// cellLabel names a cell among those of one pair of devices.
+// cellLabel names a cell but for its distinctions.
 func cellLabel(c *results.Cell) string {
 	name := c.Case.Path
 	if c.Case.Allocator != c.Case.Path {

@@ -210,40 +210,14 @@ func cellTable(cells []*results.Cell, name func(x *results.Cell, less int) strin
 	return t
 }
 
-// cellNames returns what names a cell: way, size and metric, and what else there is more than one of among those of its way,
-// such as pairs of devices. With less above 0 the way takes that many columns fewer.
+// cellNames returns what names a cell among others. With less above 0 the way takes that many columns fewer.
 func cellNames(c *results.Comparison) func(x *results.Cell, less int) string {
-	details := []func(*results.Cell) string{
-		func(x *results.Cell) string { return strings.ReplaceAll(c.PairName(x.Case), "→GPU ", "→") },
-		func(x *results.Cell) string { return x.Case.Transport },
-		func(x *results.Cell) string { return x.Case.Receiver },
-		func(x *results.Cell) string { return x.Case.Cache },
-		func(x *results.Cell) string { return "+" + share.FormatSize(x.Case.Offset) },
-		func(x *results.Cell) string { return fmt.Sprintf("live %d", x.Case.Live) },
-		func(x *results.Cell) string { return fmt.Sprintf("peers %d", x.Case.Peers) },
-		func(x *results.Cell) string { return x.Case.Variant },
-	}
-	first := make(map[string]*results.Cell) // of each way
-	several := make(map[string][]bool)      // details of each way that differ
-	for i := range c.Cells {
-		x := &c.Cells[i]
-		way := wayName(x.Case)
-		if first[way] == nil {
-			first[way], several[way] = x, make([]bool, len(details))
-		}
-		for k, of := range details {
-			several[way][k] = several[way][k] || of(x) != of(first[way])
-		}
-	}
+	distinctions := c.Distinctions()
 	return func(x *results.Cell, less int) string {
 		way := wayName(x.Case)
-		words := []string{short(way, max(shortest, twwidth.Width(way)-less)), share.FormatSize(x.Case.Size), strings.ReplaceAll(strings.TrimPrefix(x.Metric, "kernel/"), "_", " ")}
-		for k, of := range details {
-			if several[way][k] {
-				words = append(words, of(x))
-			}
-		}
-		return clean(strings.Join(words, " "))
+		words := []string{short(way, max(shortest, twwidth.Width(way)-less)), share.FormatSize(x.Case.Size),
+			strings.ReplaceAll(strings.TrimPrefix(x.Metric, "kernel/"), "_", " ")}
+		return clean(strings.Join(append(words, distinctions(x)...), " "))
 	}
 }
 

@@ -71,14 +71,6 @@ type Comparison struct {
 	base *Header
 }
 
-// DeviceName is what the base's device is called on screen, see [Header.DeviceName].
-func (c *Comparison) DeviceName(id string) string { return c.base.DeviceName(id) }
-
-// PairName is what the base's pair of devices is called on screen: "GPU 0→GPU 1".
-func (c *Comparison) PairName(of share.Case) string {
-	return c.DeviceName(of.Producer) + "→" + c.DeviceName(of.Consumer)
-}
-
 // Cell is a metric of a case in two runs.
 type Cell struct {
 	Run       int        // index in Comparison.Runs of the run that is compared with the base

@@ -295,8 +295,31 @@ func TestNames(t *testing.T) {
 	if want := []string{"old", "new", "new#2", "example"}; !slices.Equal(labels, want) {
 		t.Errorf("%q, want %q", labels, want)
 	}
-	if got := c.PairName(share.Case{Producer: "GPU-11111111-0000-0000-0000-000000000001", Consumer: "cpu"}); got != "GPU 0→cpu" {
+}
+
+// TestDistinctions names what differs between cells of a way, and nothing else.
+func TestDistinctions(t *testing.T) {
+	run := runOf("a", []string{"H200", "H200"}, func(i, k int) string { return "NV18" })
+	only := run.Cases[1]
+	only.Case.Path, only.Case.Allocator = "staged", "pinned"
+	live := run.Cases[0]
+	live.Case.Live, live.Case.Consumer = 3, "cpu"
+	run.Cases = append(run.Cases, only, live)
+	c, err := Compare([]*Run{run, run}, CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := c.Distinctions()
+	var got []string
+	for i := range c.Cells {
+		got = append(got, strings.Join(of(&c.Cells[i]), " "))
+	}
+	if got := c.PairName(share.Case{Producer: "cpu", Consumer: "GPU-a-1"}); got != "cpu→GPU 1" {
 		t.Errorf("pair %s", got)
+	}
+	slices.Sort(got)
+	if want := []string{"", "GPU 0→0 live 0", "GPU 0→1 live 0", "GPU 0→cpu live 3", "GPU 1→0 live 0", "GPU 1→1 live 0"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
