@@ -30,6 +30,7 @@ type measurement struct {
 	granted  allowance
 	started  time.Time // when the time that is granted began
 	res      *results.CaseResult
+	rounded  string // what is shared in place of what was asked for
 	samples  *series
 	kernels  []share.Kernel // those whose precision is not reached yet
 	rule     stats.Rule
@@ -122,6 +123,7 @@ func (m *measurement) batch(ctx context.Context, b *worker.Batch, first bool) (o
 		m.res.Allocated = prod.Allocated
 		m.res.Mismatch = prod.Mismatch
 		m.res.Exporter = prod.Exporter
+		m.rounded = prod.Rounded
 	}
 	if cons != nil {
 		if cons.Mismatch != nil {
@@ -268,7 +270,7 @@ func (m *measurement) finish(o outcome, trial bool, err error) {
 		res.Before, res.After = nil, nil
 	}
 	res.Metrics, res.IdleNs = m.samples.metrics, m.samples.idle
-	res.Warnings = m.r.warnings(res)
+	res.Warnings = m.r.warnings(res, m.rounded)
 }
 
 // annotate adds to the reason what of the run's own doing or of the machine may be behind it.

@@ -27,6 +27,7 @@ const (
 	WarnBusy       = "busy-machine" // the hypervisor took processor time away
 	WarnIdle       = "idle-wake"    // transfer follows how long the receiver waited
 	WarnSuspended  = "suspended"    // the machine slept during the case
+	WarnRounded    = "rounded"      // more is shared than was asked for
 	WarnStalled    = "stalled"      // one sample took so long that the process or the machine must have been stopped
 )
 
@@ -45,8 +46,8 @@ const (
 	stallFactor = 50
 )
 
-// warnings judges the samples of a case.
-func (r *Runner) warnings(res *results.CaseResult) []results.Warning {
+// warnings judges the samples of a case. rounded is what its producer says of a range that was rounded, "" if none was.
+func (r *Runner) warnings(res *results.CaseResult, rounded string) []results.Warning {
 	var ws []results.Warning
 	warn := func(code, metric, format string, args ...any) {
 		ws = append(ws, results.Warning{Code: code, Metric: metric, Text: fmt.Sprintf(format, args...)})
@@ -65,6 +66,9 @@ func (r *Runner) warnings(res *results.CaseResult) []results.Warning {
 		warn(WarnIdle, share.Transfer.String(), "transfer follows how long the receiver had waited (rank correlation %.2f over %d cycles); %s", rho, len(res.IdleNs), advice)
 	}
 	r.machineWarnings(res, warn)
+	if rounded != "" && len(res.Metrics) > 0 {
+		warn(WarnRounded, "", "%s", rounded)
+	}
 	return ws
 }
 

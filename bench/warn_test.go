@@ -60,33 +60,36 @@ func TestWarnings(t *testing.T) {
 		steal   uint64
 		scaling bool
 		slept   time.Duration
+		rounded string
 	}{
-		{"nothing to say", ns(repeat(40, quiet)), 0, false, 0},
-		{"a step", step, 0, false, 0},
-		{"nothing measured, on a machine that is busy", &results.CaseResult{}, 50, true, 0},
-		{"few", few, 0, false, 0},
-		{"few, because the case failed", early, 0, false, 0},
-		{"imprecise", ns(repeat(40, func(i int) float64 { return 1e6 + 9e5*noise(i) })), 0, false, 0},
-		{"correlated", ns(repeat(200, func(i int) float64 { return 1e6 + 1e4*math.Sin(float64(i)/9) })), 0, false, 0},
-		{"drift", ns(repeat(200, func(i int) float64 { return quiet(i) + 5e4*float64(i/100) })), 0, false, 0},
-		{"two groups", ns(repeat(200, func(i int) float64 { return quiet(i) + 5e5*float64(share.Word(2, uint64(i))%2) })), 0, false, 0},
-		{"coarse clock", ns(repeat(60, func(i int) float64 { return 1000 + 50*float64(share.Word(3, uint64(i))%3) })), 0, false, 0},
-		{"stalled", ns(append(repeat(60, quiet), 2.5e9)), 0, false, 0},
-		{"stalled kernel", rate(append(repeat(60, func(i int) float64 { return 1e9 + 1e6*noise(i) }), 1e6)), 0, false, 0},
-		{"in the cache", rate(repeat(60, func(i int) float64 { return 3e11 + 1e6*noise(i) })), 0, false, 0},
-		{"throttled and shared", throttled, 0, false, 0},
-		{"busy machine", ns(repeat(40, quiet)), 3, false, 0},
-		{"as busy as may be", ns(repeat(40, quiet)), 2, false, 0},
-		{"scaled frequency", ns(repeat(40, quiet)), 0, true, 0},
-		{"idle", idle, 0, false, 0},
-		{"idle, though it polled", polled, 0, false, 0},
-		{"suspended machine", ns(repeat(40, quiet)), 0, false, 90 * time.Second},
-		{"clocks read one after the other", ns(repeat(40, quiet)), 0, false, time.Millisecond},
+		{"nothing to say", ns(repeat(40, quiet)), 0, false, 0, ""},
+		{"a step", step, 0, false, 0, ""},
+		{"nothing measured, on a machine that is busy", &results.CaseResult{}, 50, true, 0, ""},
+		{"few", few, 0, false, 0, ""},
+		{"few, because the case failed", early, 0, false, 0, ""},
+		{"imprecise", ns(repeat(40, func(i int) float64 { return 1e6 + 9e5*noise(i) })), 0, false, 0, ""},
+		{"correlated", ns(repeat(200, func(i int) float64 { return 1e6 + 1e4*math.Sin(float64(i)/9) })), 0, false, 0, ""},
+		{"drift", ns(repeat(200, func(i int) float64 { return quiet(i) + 5e4*float64(i/100) })), 0, false, 0, ""},
+		{"two groups", ns(repeat(200, func(i int) float64 { return quiet(i) + 5e5*float64(share.Word(2, uint64(i))%2) })), 0, false, 0, ""},
+		{"coarse clock", ns(repeat(60, func(i int) float64 { return 1000 + 50*float64(share.Word(3, uint64(i))%3) })), 0, false, 0, ""},
+		{"stalled", ns(append(repeat(60, quiet), 2.5e9)), 0, false, 0, ""},
+		{"stalled kernel", rate(append(repeat(60, func(i int) float64 { return 1e9 + 1e6*noise(i) }), 1e6)), 0, false, 0, ""},
+		{"in the cache", rate(repeat(60, func(i int) float64 { return 3e11 + 1e6*noise(i) })), 0, false, 0, ""},
+		{"throttled and shared", throttled, 0, false, 0, ""},
+		{"busy machine", ns(repeat(40, quiet)), 3, false, 0, ""},
+		{"as busy as may be", ns(repeat(40, quiet)), 2, false, 0, ""},
+		{"scaled frequency", ns(repeat(40, quiet)), 0, true, 0, ""},
+		{"idle", idle, 0, false, 0, ""},
+		{"idle, though it polled", polled, 0, false, 0, ""},
+		{"suspended machine", ns(repeat(40, quiet)), 0, false, 90 * time.Second, ""},
+		{"clocks read one after the other", ns(repeat(40, quiet)), 0, false, time.Millisecond, ""},
+		{"rounded", ns(repeat(40, quiet)), 0, false, 0, "2 MiB are shared and mapped for 100 KiB: whole pages"},
+		{"rounded, and not measured", &results.CaseResult{}, 0, false, 0, "2 MiB are shared and mapped for 100 KiB: whole pages"},
 	} {
 		r := &Runner{Config: goodConfig(), Plan: &Plan{Devices: []share.DeviceInfo{{ID: "cpu", PeakBytes: 2e11}}}, Scaling: c.scaling,
 			Load: func() Load { return Load{Steal: c.steal, Total: 100, Suspended: c.slept} }}
 		fmt.Fprintf(&texts, "# %s\n", c.name)
-		for _, w := range r.warnings(c.res) {
+		for _, w := range r.warnings(c.res, c.rounded) {
 			fmt.Fprintf(&texts, "%s %s: %s\n", w.Code, w.Metric, w.Text)
 			codes[w.Code] = true
 		}

@@ -60,7 +60,7 @@ func (d *device) createVMM(t *share.Tape, r share.Request, prop cuda.AllocationP
 	if err != nil {
 		return nil, err
 	}
-	b := &buffer{d: d, bytes: r.Bytes, offset: r.Offset, allocated: size, handle: h, unmapped: !mapped}
+	b := &buffer{d: d, bytes: r.Bytes, offset: r.Offset, allocated: size, unit: granularity, handle: h, unmapped: !mapped}
 	if mapped {
 		if b.ptr, err = d.mapVMM(h, size); err != nil {
 			return nil, errors.Join(err, d.quiet.MemRelease(h))

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"gpushare-bench/cuda"
@@ -18,6 +19,9 @@ type buffer struct {
 	allocated int64          // taken, rounded up to the granularity
 	handle    cuda.MemHandle // of VMM allocations
 	pool      cuda.MemPool   // of pool allocations
+	unit      int64          // VMM allocations have a multiple of it, in bytes
+	shared    int64          // bytes that the handle opens in place of those asked for; 0 for just those
+	rule      string         // why
 	unmapped  bool           // has an address only between BeginAccess and EndAccess
 	free      func(*share.Tape) error
 }
@@ -67,6 +71,35 @@ func (b *buffer) EndAccess(*share.Tape) error {
 func (b *buffer) Release(t *share.Tape) error {
 	b.d.record(t)
 	return b.free(t)
+}
+
+// Rounded says what the last export shared in place of the range.
+func (b *buffer) Rounded() string {
+	if b.shared == 0 {
+		return ""
+	}
+	asked := share.FormatExactly(b.bytes)
+	if b.offset != 0 {
+		asked += " at offset " + share.FormatExactly(b.offset)
+	}
+	unit := b.unit
+	if b.rule == pageRule {
+		unit = pageSize
+	}
+	return fmt.Sprintf("%s are shared and mapped for %s: %s %s", share.FormatExactly(b.shared), asked, b.rule, share.FormatExactly(unit))
+}
+
+// What is shared and mapped in place of a range that does not begin and end as it should.
+const (
+	pageRule = "a dma-buf consists of whole host pages of"
+	unitRule = "a handle opens a whole allocation, and the granularity of those is"
+)
+
+// wholeAllocation notes that the handle opens more than a range which is not made of whole units.
+func (b *buffer) wholeAllocation() {
+	if b.offset%b.unit != 0 || b.bytes%b.unit != 0 {
+		b.shared, b.rule = b.allocated, unitRule
+	}
 }
 
 // start is the address where the shared range begins.

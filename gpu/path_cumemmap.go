@@ -33,6 +33,7 @@ func exportVMMFD(t *share.Tape, b *buffer) (share.Handle, error) {
 		return h, err
 	}
 	h.FD, h.Offset = fd, b.offset
+	b.wholeAllocation()
 	return h, nil
 }
 

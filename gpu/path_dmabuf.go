@@ -38,9 +38,13 @@ var (
 func exportDMABuf(b *buffer, flags cuda.DMABufFlags) (share.Handle, error) {
 	h := share.NoHandle()
 	in := int64(b.start()) % pageSize
-	fd, err := b.d.th.MemGetDMABuf(b.start()-cuda.DevicePtr(in), roundUp(in+b.bytes, pageSize), flags)
+	size := roundUp(in+b.bytes, pageSize)
+	fd, err := b.d.th.MemGetDMABuf(b.start()-cuda.DevicePtr(in), size, flags)
 	if err != nil {
 		return h, err
+	}
+	if size != b.bytes {
+		b.shared, b.rule = size, pageRule
 	}
 	h.FD, h.Offset, h.Start = fd, in, b.offset-in
 	return h, nil

@@ -21,6 +21,7 @@ var fabric = path{
 		}
 		h.SetKey(key[:])
 		h.Offset = b.offset
+		b.wholeAllocation()
 		return h, nil
 	},
 	imp: func(t *share.Tape, d *device, h share.Handle) (*mapping, error) {

@@ -26,7 +26,7 @@ func allocDMAHeap(t *share.Tape, d *device, r share.Request) (_ *heapBuffer, err
 	if err != nil {
 		return nil, err
 	}
-	b, c, a := &heapBuffer{extent: extent{dev: d, req: r}}, d.calls, &d.args.heap
+	b, c, a := &heapBuffer{extent: extent{dev: d, req: r, unit: d.pageSize, fromStart: true}}, d.calls, &d.args.heap
 	a.len, a.fd, a.fdFlags, a.heapFlags = uint64(bytes), 0, unix.O_RDWR|unix.O_CLOEXEC, 0
 	if err := c.ioctl(t, "ioctl(DMA_HEAP_IOCTL_ALLOC)", node, dmaHeapAlloc, unsafe.Pointer(a)); err != nil {
 		return nil, refused("ioctl(DMA_HEAP_IOCTL_ALLOC) of "+share.FormatSize(bytes), err, memoryHint(d.fsys, err, bytes))

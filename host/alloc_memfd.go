@@ -16,6 +16,25 @@ type extent struct {
 	dev *device
 	mem span // the whole allocation, rounded up to its granularity
 	req share.Request
+	// unit is what sizes and offsets are rounded to, in bytes; 0 where the allocator has another rule.
+	unit      int64
+	fromStart bool // the consumer maps it from its start up to the end of the range
+}
+
+// Rounded says what is mapped in place of a range that is not made of whole pages.
+func (e *extent) Rounded() string {
+	if e.unit == 0 || e.req.Offset%e.unit == 0 && e.req.Bytes%e.unit == 0 {
+		return ""
+	}
+	first, end := e.req.Offset/e.unit*e.unit, (e.req.Offset+e.req.Bytes+e.unit-1)/e.unit*e.unit
+	if e.fromStart {
+		first = 0
+	}
+	asked := share.FormatExactly(e.req.Bytes)
+	if e.req.Offset != 0 {
+		asked += " at offset " + share.FormatExactly(e.req.Offset)
+	}
+	return fmt.Sprintf("%s are mapped for %s: whole pages of %s", share.FormatExactly(end-first), asked, share.FormatExactly(e.unit))
 }
 
 // Whole is the allocation as requested, offset included.
@@ -71,7 +90,7 @@ func newMemfd(t *share.Tape, d *device, r share.Request, flags uintptr, granular
 	if err != nil {
 		return nil, err
 	}
-	b, c := &memfdBuffer{extent: extent{dev: d, req: r}, fd: -1}, d.calls
+	b, c := &memfdBuffer{extent: extent{dev: d, req: r, unit: granularity}, fd: -1}, d.calls
 	defer func() {
 		if err != nil {
 			discard(b.mem, b.fd)

@@ -21,6 +21,7 @@ func allocUdmabuf(t *share.Tape, d *device, r share.Request) (*udmabuf, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.fromStart = true
 	return &udmabuf{memfdBuffer: *b}, nil
 }
 

@@ -140,3 +140,26 @@ func openFDs(t testing.TB) int {
 	must(t, err)
 	return len(entries)
 }
+
+// TestRounded tells of ranges that are not made of whole pages, and of no others.
+func TestRounded(t *testing.T) {
+	for _, c := range []struct {
+		unit      int64
+		fromStart bool
+		r         share.Request
+		want      string
+	}{
+		{4096, false, share.Request{Bytes: 100 << 10}, ""},
+		{4096, false, share.Request{Bytes: 100 << 10, Offset: 1 << 20}, ""},
+		{4096, false, share.Request{Bytes: 100 << 10, Offset: 8}, "104 KiB are mapped for 100 KiB at offset 8 B: whole pages of 4 KiB"},
+		{4096, false, share.Request{Bytes: 100_000, Offset: 1 << 20}, "100 KiB are mapped for 100000 B at offset 1 MiB: whole pages of 4 KiB"},
+		{4096, true, share.Request{Bytes: 100_000, Offset: 1 << 20}, "1124 KiB are mapped for 100000 B at offset 1 MiB: whole pages of 4 KiB"},
+		{2 << 20, false, share.Request{Bytes: 3 << 20, Offset: 64 << 10}, "4 MiB are mapped for 3 MiB at offset 64 KiB: whole pages of 2 MiB"},
+		{0, false, share.Request{Bytes: 1}, ""},
+	} {
+		e := &extent{unit: c.unit, fromStart: c.fromStart, req: c.r}
+		if got := e.Rounded(); got != c.want {
+			t.Errorf("%+v in pages of %d: %q, want %q", c.r, c.unit, got, c.want)
+		}
+	}
+}

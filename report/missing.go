@@ -123,7 +123,7 @@ type finding struct {
 
 // warningOrder puts first what makes numbers wrong, last what only makes them less precise.
 var warningOrder = []string{"cached", "throttled", "shared-gpu", "busy-machine", "stalled", "bimodal", "drift", "idle-wake", "coarse-timer", "correlated",
-	"cpu-scaling", "few-samples", "imprecise"}
+	"cpu-scaling", "few-samples", "imprecise", "rounded"}
 
 // findings groups the warnings of a run by code.
 func findings(run *results.Run) []finding {

@@ -33,6 +33,13 @@ type Accessor interface {
 // /proc/self/fdinfo, Documentation/driver-api/dma-buf.rst).
 type Origin interface{ ExporterName() string }
 
+// Rounder is implemented by buffers that may share more than was asked for, because their memory or path takes only certain
+// sizes and places.
+type Rounder interface {
+	// Rounded says, after the export, how much is shared in place of what, and by which rule; "" where it is just that.
+	Rounded() string
+}
+
 // Viewer is implemented by devices of which a process may see some only (CUDA_VISIBLE_DEVICES).
 type Viewer interface {
 	// Sees returns nil if this process can see the device with the ID, and otherwise an error that says what it sees.

@@ -121,3 +121,13 @@ func FormatSize(n int64) string {
 	}
 	return neg + strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) + " " + units[i]
 }
+
+// FormatExactly gives a size in the largest unit that it is a whole number of: "3076 KiB", "100000 B".
+func FormatExactly(n int64) string {
+	for i, unit := range []string{"TiB", "GiB", "MiB", "KiB"} {
+		if size := int64(1) << (40 - 10*i); n != 0 && n%size == 0 {
+			return fmt.Sprintf("%d %s", n/size, unit)
+		}
+	}
+	return fmt.Sprintf("%d B", n)
+}

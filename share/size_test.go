@@ -114,3 +114,11 @@ func FuzzFormatSize(f *testing.F) {
 		}
 	})
 }
+
+func TestFormatExactly(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 8: "8 B", 100_000: "100000 B", 3<<20 + 4096: "3076 KiB", 3 << 20: "3 MiB", 1 << 30: "1 GiB", 2 << 40: "2 TiB"} {
+		if got := FormatExactly(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

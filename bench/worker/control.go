@@ -115,7 +115,8 @@ type Result struct {
 	Mismatch  *share.Mismatch   `json:"mismatch,omitempty"`
 	Allocated int64             `json:"allocated"` // bytes really taken by the last buffer
 	Exporter  string            `json:"exporter,omitempty"`
-	Live      int               `json:"live"` // mappings held beside the measured one
+	Rounded   string            `json:"rounded,omitempty"` // how much was shared in place of what was asked for, and why
+	Live      int               `json:"live"`              // mappings held beside the measured one
 	Before    share.DeviceState `json:"before"`
 	After     share.DeviceState `json:"after"`
 }

@@ -28,6 +28,7 @@ type end struct {
 	oneFD   [1]int
 	frame   frame
 	origin  string         // exporter's name of the last buffer or mapping that knows it
+	rounded string         // what the first buffer of the batch says that was rounded
 	taken   int64          // bytes that the last buffer really took
 	kept    []func() error // gives up what Case.Live keeps, in order of making
 	keptFor share.Case
@@ -45,7 +46,7 @@ func (e *end) runBatch(b *Batch) *Result {
 		err = e.keepLive(b, cycle)
 	}
 	res.Live = len(e.kept)
-	e.origin = "" // of this case's memory, not of the one before
+	e.origin, e.rounded = "", "" // of this case's memory, not of the one before
 	store := make([]Cycle, b.Cycles)
 	for i := range store {
 		store[i].Spans = make([]int64, 0, 5*share.TapeCapacity)
@@ -70,7 +71,7 @@ func (e *end) runBatch(b *Batch) *Result {
 	}
 	res.After = e.dev.State()
 	resume()
-	res.Calls, res.Allocated, res.Exporter = slices.Clone(e.calls), e.taken, e.origin
+	res.Calls, res.Allocated, res.Exporter, res.Rounded = slices.Clone(e.calls), e.taken, e.origin, e.rounded
 	res.Problem, res.Mismatch = e.problem(err)
 	return res
 }

@@ -62,6 +62,9 @@ func (e *end) produce(b *Batch, alloc share.Allocator, exp share.Exporter, numbe
 		return e.refuseReady(number, err)
 	}
 	e.noteOrigin(buf)
+	if r, ok := buf.(share.Rounder); ok && number == b.First {
+		e.rounded = r.Rounded()
+	}
 	t.Enter(share.Transfer)
 	err = e.sendHandle(b, number, &h, rec)
 	if err == nil {
