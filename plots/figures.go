@@ -40,6 +40,7 @@ func Figures(run *results.Run) []Figure {
 		}
 		add(d.BreakEven(v))
 		add(d.Live(v))
+		add(d.Peers(v))
 	}
 	return append(all, d.matrices()...)
 }

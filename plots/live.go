@@ -15,26 +15,45 @@ import (
 	"gpushare-bench/share"
 )
 
-// liveMetrics are what live mappings may slow down.
-var liveMetrics = []string{share.Setup, share.Import.String(), share.Map.String()}
+// company is what there is beside the measured mapping, in a number that a run may sweep.
+type company struct {
+	name  string // of the figure
+	title string // in its title, after "by"
+	axis  string
+	alt   string // behind a number
+	count func(*share.Case) *int
+}
+
+var (
+	liveMappings = company{"live", "the number of other live mappings", "other live mappings", "live", func(c *share.Case) *int { return &c.Live }}
+	peers        = company{"peers", "the number of peers that had mapped all buffers", "peers", "peers", func(c *share.Case) *int { return &c.Peers }}
+)
+
+// companyMetrics are what company may slow down.
+var companyMetrics = []string{share.Setup, share.Import.String(), share.Map.String()}
 
 // Live shows setup, import and map by the number of other mappings that were alive, at the size that most ways have. It is
 // empty where the ways of the view differ in nothing of the kind.
-func (d *Data) Live(v *View) (Figure, error) {
+func (d *Data) Live(v *View) (Figure, error) { return d.byCompany(v, liveMappings) }
+
+// Peers shows the same by the number of peers, processes that had mapped each other's and the pair's buffers.
+func (d *Data) Peers(v *View) (Figure, error) { return d.byCompany(v, peers) }
+
+func (d *Data) byCompany(v *View, what company) (Figure, error) {
 	size := v.DefaultSize()
 	f := Figure{
-		Name: "live", Title: fmt.Sprintf("Time of setup, import and map by the number of other live mappings, sharing %s", share.FormatSize(size)),
+		Name: what.name, Title: fmt.Sprintf("Time of setup, import and map by %s, sharing %s", what.title, share.FormatSize(size)),
 		Subtitle: d.subtitle(v), Emulated: d.Run.Header.Emulated, Width: figureWidth,
 		Notes: []string{intervalNote + " All panels have the same axes."},
 	}
-	groups, counts := v.byLive(size)
+	groups, counts := v.inCompany(size, what)
 	if len(counts) < 2 {
 		return Figure{}, fmt.Errorf("%s: %w", f.Name, ErrEmpty)
 	}
 	var titles []string
 	var charts []chart
 	f.Alt = f.Title + ". "
-	for _, metric := range liveMetrics {
+	for _, metric := range companyMetrics {
 		c := chart{unit: results.Nanoseconds}
 		alt := ""
 		for _, g := range groups {
@@ -45,9 +64,10 @@ func (d *Data) Live(v *View) (Figure, error) {
 					continue
 				}
 				low, high := Interval(r)
-				cv.points = append(cv.points, point{x: liveAt(w.Case.Live), y: r.Stats.Median, low: low, high: high})
-				c.sizes = append(c.sizes, int64(liveAt(w.Case.Live)))
-				alt += fmt.Sprintf("%s, %d live: %s. ", plain(g.label), w.Case.Live, results.FormatQuantity(r.Stats.Median, results.Nanoseconds))
+				n := *what.count(&w.Case)
+				cv.points = append(cv.points, point{x: countAt(n), y: r.Stats.Median, low: low, high: high})
+				c.sizes = append(c.sizes, int64(countAt(n)))
+				alt += fmt.Sprintf("%s, %d %s: %s. ", plain(g.label), n, what.alt, results.FormatQuantity(r.Stats.Median, results.Nanoseconds))
 			}
 			if len(cv.points) > 0 {
 				c.curves = append(c.curves, cv)
@@ -68,29 +88,29 @@ func (d *Data) Live(v *View) (Figure, error) {
 		legend = append(legend, curve{label: g.label, style: g.style})
 	}
 	legendHeight := legendRows(nil, legend, f.Width-2*margin)
-	f.Height = f.headHeight() + f.footHeight() + livePanelHeight + legendHeight + 16
+	f.Height = f.headHeight() + f.footHeight() + companyHeight + legendHeight + 16
 	f.body = func(dc draw.Canvas) {
 		legendRows(&dc, legend, f.Width-2*margin)
-		drawLive(draw.Crop(dc, 0, 0, legendHeight+6, 0), titles, charts, counts)
+		drawPanels(draw.Crop(dc, 0, 0, legendHeight+6, 0), titles, charts, counts, what.axis)
 	}
 	return f, nil
 }
 
-// liveGroup is one curve: the ways that differ in the number of live mappings only.
-type liveGroup struct {
+// companyGroup is one curve: the ways that differ in the number of their company only.
+type companyGroup struct {
 	label string
 	style style
-	ways  []*Way // by number of live mappings
+	ways  []*Way // by that number
 }
 
-// byLive groups the ways that were asked for more than one number of live mappings. counts are all numbers that were
+// inCompany groups the ways that were asked for in more than one number of company. counts are all numbers that were
 // measured at the size.
-func (v *View) byLive(size int64) (groups []liveGroup, counts []int) {
+func (v *View) inCompany(size int64, what company) (groups []companyGroup, counts []int) {
 	var bases []*Way
 	members := make(map[share.Case][]*Way)
-	for _, w := range v.Ways { // in the order of Live within what is the same otherwise
+	for _, w := range v.Ways { // in the order of the number within what is the same otherwise
 		base := w.Case
-		base.Live = 0
+		*what.count(&base) = 0
 		if members[base] == nil {
 			bases = append(bases, &Way{Case: base})
 		}
@@ -104,23 +124,23 @@ func (v *View) byLive(size int64) (groups []liveGroup, counts []int) {
 			continue
 		}
 		st := distinct(styleOf(b.Case), func(st style) bool {
-			return slices.ContainsFunc(groups, func(g liveGroup) bool { return alike(g.style, st) })
+			return slices.ContainsFunc(groups, func(g companyGroup) bool { return alike(g.style, st) })
 		})
-		groups = append(groups, liveGroup{label: b.Label, style: st, ways: ways})
+		groups = append(groups, companyGroup{label: b.Label, style: st, ways: ways})
 		for _, w := range measured {
-			counts = append(counts, w.Case.Live)
+			counts = append(counts, *what.count(&w.Case))
 		}
 	}
 	slices.Sort(counts)
 	return groups, slices.Compact(counts)
 }
 
-// liveAt is where a number of live mappings lies on a logarithmic axis: twice the number, so that there is room for none
+// countAt is where a number of company lies on a logarithmic axis: twice the number, so that there is room for none
 // left of one.
-func liveAt(n int) float64 { return math.Max(1, float64(2*n)) }
+func countAt(n int) float64 { return math.Max(1, float64(2*n)) }
 
 // limitNotes say where the machine had no room for as many as were asked for.
-func limitNotes(groups []liveGroup, size int64) []string {
+func limitNotes(groups []companyGroup, size int64) []string {
 	var notes []string
 	for _, g := range groups {
 		for _, w := range g.ways {
@@ -136,10 +156,10 @@ func limitNotes(groups []liveGroup, size int64) []string {
 	return notes
 }
 
-const livePanelHeight = vg.Length(260)
+const companyHeight = vg.Length(260)
 
-// drawLive draws the panels side by side, on the same axes.
-func drawLive(dc draw.Canvas, titles []string, charts []chart, counts []int) {
+// drawPanels draws the panels side by side, on the same axes.
+func drawPanels(dc draw.Canvas, titles []string, charts []chart, counts []int, axis string) {
 	low, high := math.Inf(1), 0.0
 	for i := range charts {
 		l, h := charts[i].yRange()
@@ -147,16 +167,16 @@ func drawLive(dc draw.Canvas, titles []string, charts []chart, counts []int) {
 	}
 	var ticks plot.ConstantTicks
 	for _, n := range counts {
-		ticks = append(ticks, plot.Tick{Value: liveAt(n), Label: strconv.Itoa(n)})
+		ticks = append(ticks, plot.Tick{Value: countAt(n), Label: strconv.Itoa(n)})
 	}
 	thin(ticks, 5)
 	row := make([]*plot.Plot, len(charts))
 	for i := range charts {
 		p := charts[i].plot(3)
-		p.X.Label.Text, p.Y.Label.Text = "other live mappings", ""
+		p.X.Label.Text, p.Y.Label.Text = axis, ""
 		p.Y.Min, p.Y.Max = low, high
 		p.Y.Tick.Marker = logTicks(low, high, charts[i].unit)
-		p.X.Min, p.X.Max = around(liveAt(counts[0]), liveAt(counts[len(counts)-1]), 4)
+		p.X.Min, p.X.Max = around(countAt(counts[0]), countAt(counts[len(counts)-1]), 4)
 		p.X.Tick.Marker = ticks
 		if i > 0 {
 			p.Y.Tick.Marker = unlabelled(p.Y.Tick.Marker)

@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,65 @@ func TestLive(t *testing.T) {
 		d := NewData(run)
 		if _, err := d.Live(d.Views[0]); !errors.Is(err, ErrEmpty) {
 			t.Errorf("%s: %v, want ErrEmpty", name, err)
+		}
+	}
+}
+
+// peersRun is liveRun with 0, 2 and 6 peers instead of as many mappings.
+func peersRun() *results.Run {
+	run := liveRun()
+	numbers := map[int]int{0: 0, 128: 2, 1024: 6}
+	run.Cases = slices.DeleteFunc(run.Cases, func(c results.CaseResult) bool { _, ok := numbers[c.Case.Live]; return !ok })
+	for i := range run.Cases {
+		c := &run.Cases[i]
+		c.Case.Live, c.Case.Peers = 0, numbers[c.Case.Live]
+		for k := range c.Case.Peers + 1 {
+			n := int64(k + 1)
+			c.Joined = append(c.Joined, results.Joined{Wall: 90_000 * n, Export: 4000 * n, Import: 9000 * n, Map: 60_000 * n})
+		}
+		if c.Case.Peers == 0 {
+			c.Joined = nil
+		}
+	}
+	return run
+}
+
+func TestPeers(t *testing.T) {
+	d := NewData(peersRun())
+	f, err := d.Peers(d.Views[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "peers", f)
+	if !strings.Contains(f.Alt, ", 6 peers: ") {
+		t.Errorf("alternative text: %s", f.Alt)
+	}
+	for _, w := range d.Views[0].Ways {
+		joined := w.Joined(1 << 21)
+		if want := w.Case.Peers + 1; w.Case.Peers > 0 && len(joined) != want || w.Case.Peers == 0 && joined != nil {
+			t.Errorf("%s: %d joined", w.Label, len(joined))
+		}
+	}
+	if _, err := d.Live(d.Views[0]); !errors.Is(err, ErrEmpty) {
+		t.Errorf("live mappings of a run with peers: %v", err)
+	}
+}
+
+// Of several repeats what joining took is the median, element by element.
+func TestJoinedOfRepeats(t *testing.T) {
+	run := peersRun()
+	last := run.Cases[len(run.Cases)-1]
+	for repeat, wall := range []int64{300, 100, 200} {
+		c := last
+		c.Repeat, c.Joined = repeat+1, []results.Joined{{Wall: wall, Export: 10 * wall}}
+		run.Cases = append(run.Cases, c)
+	}
+	run.Cases = slices.DeleteFunc(run.Cases, func(c results.CaseResult) bool { return c.Case == last.Case && c.Repeat == 0 })
+	for _, v := range NewData(run).Views {
+		for _, w := range v.Ways {
+			if got := w.Joined(last.Case.Size); len(got) == 1 && (got[0].Wall != 200 || got[0].Export != 2000) || last.Case.Peers == w.Case.Peers && last.Case.Path == w.Case.Path && last.Case.Allocator == w.Case.Allocator && len(got) != 1 {
+				t.Errorf("%s: %+v", w.Label, got)
+			}
 		}
 	}
 }

@@ -68,6 +68,34 @@ func (w *Way) Samples(size int64, metric string) (samples, first []float64) {
 	return samples, first
 }
 
+// Joined returns what it took each process of a case with peers to join those before it, of several repeats the median.
+func (w *Way) Joined(size int64) []results.Joined {
+	c := w.cells[size]
+	if c == nil || c.status == share.StatusCorrupt {
+		return nil
+	}
+	var joined []results.Joined
+	for i := 0; ; i++ {
+		var wall, export, imp, mapped []int64
+		for _, res := range c.results {
+			if i < len(res.Joined) {
+				j := res.Joined[i]
+				wall, export, imp, mapped = append(wall, j.Wall), append(export, j.Export), append(imp, j.Import), append(mapped, j.Map)
+			}
+		}
+		if len(wall) == 0 {
+			return joined
+		}
+		joined = append(joined, results.Joined{Wall: middle(wall), Export: middle(export), Import: middle(imp), Map: middle(mapped)})
+	}
+}
+
+// middle is the median of at least one value, of an even number the lower one.
+func middle(values []int64) int64 {
+	slices.Sort(values)
+	return values[(len(values)-1)/2]
+}
+
 // Has reports whether the metric was measured in the view, by any way at any size.
 func (v *View) Has(metric string) bool {
 	return slices.ContainsFunc(v.Ways, func(w *Way) bool {

@@ -19,7 +19,24 @@ type missing struct {
 	Ways   []string // paths and allocators, in the order of their first case
 	Pairs  int
 	Sizes  string // "4 KiB" or "4 KiB – 1 GiB"
-	Live   string // other mappings kept alive: "64" or "1 – 1024"; "" without
+	Live   span   // other mappings kept alive
+	Peers  span   // processes that took part
+}
+
+// span is a smallest and a largest number.
+type span struct{ few, many int }
+
+func (s span) with(n int) span { return span{min(s.few, n), max(s.many, n)} }
+
+// String is "64" or "1 – 1024", "" where there is nothing to tell.
+func (s span) String() string {
+	switch {
+	case s.few < s.many:
+		return fmt.Sprintf("%d – %d", s.few, s.many)
+	case s.many > 0:
+		return fmt.Sprint(s.many)
+	}
+	return ""
 }
 
 // statusOrder puts what must not be overlooked first.
@@ -36,7 +53,6 @@ func notMeasured(d *plots.Data) []missing {
 		missing
 		pairs     map[[2]string]bool
 		low, high int64
-		few, many int // mappings kept alive
 	}
 	groups := make(map[key]*group)
 	var order []key
@@ -50,15 +66,15 @@ func notMeasured(d *plots.Data) []missing {
 				k := key{status, plots.ReasonKind(reason)}
 				g := groups[k]
 				if g == nil {
-					g = &group{missing: missing{Status: status, Reason: reason}, pairs: make(map[[2]string]bool), low: size, high: size,
-						few: w.Case.Live, many: w.Case.Live}
+					g = &group{missing: missing{Status: status, Reason: reason, Live: span{w.Case.Live, w.Case.Live}, Peers: span{w.Case.Peers, w.Case.Peers}},
+						pairs: make(map[[2]string]bool), low: size, high: size}
 					groups[k] = g
 					order = append(order, k)
 				}
 				g.Cases++
 				g.pairs[[2]string{v.Producer, v.Consumer}] = true
 				g.low, g.high = min(g.low, size), max(g.high, size)
-				g.few, g.many = min(g.few, w.Case.Live), max(g.many, w.Case.Live)
+				g.Live, g.Peers = g.Live.with(w.Case.Live), g.Peers.with(w.Case.Peers)
 				if name := wayName(w.Case); !slices.Contains(g.Ways, name) {
 					g.Ways = append(g.Ways, name)
 				}
@@ -70,12 +86,6 @@ func notMeasured(d *plots.Data) []missing {
 		g := groups[k]
 		g.Pairs = len(g.pairs)
 		g.Sizes = sizeRange(g.low, g.high)
-		switch {
-		case g.few < g.many:
-			g.Live = fmt.Sprintf("%d – %d", g.few, g.many)
-		case g.many > 0:
-			g.Live = fmt.Sprint(g.many)
-		}
 		all = append(all, g.missing)
 	}
 	slices.SortStableFunc(all, func(a, b missing) int {
@@ -105,8 +115,11 @@ func (m missing) where() string {
 		s += fmt.Sprintf(", %d pairs", m.Pairs)
 	}
 	s += ", " + m.Sizes
-	if m.Live != "" {
-		s += ", " + m.Live + " live"
+	if live := m.Live.String(); live != "" {
+		s += ", " + live + " live"
+	}
+	if peers := m.Peers.String(); peers != "" {
+		s += ", " + peers + " peers"
 	}
 	return s
 }

@@ -98,7 +98,7 @@ type alternative struct {
 	Matrix                  *matrix
 	Rows                    [][]string // of a table whose head the section has
 	Head                    []string
-	Text                    string // why there is nothing else
+	Text                    string // above the table, or why there is nothing else
 }
 
 // figure is a picture with the text around it.

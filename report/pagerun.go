@@ -34,6 +34,7 @@ type pageRun struct {
 	Scaling   []alternative
 	Bandwidth []alternative
 	Slow      []alternative // ways far below the best
+	Peers     []alternative // what further processes cost
 	Matrices  []alternative
 	Spread    []alternative // distributions
 	Undrawn   int           // distributions beyond the page's budget
@@ -158,6 +159,7 @@ func (r *pageRun) view(d *plots.Data, v *plots.View, pair string, first bool, bu
 	} else if err != nil {
 		r.Even = append(r.Even, alternative{Pair: pair, Shown: first, Text: clean(whyNoEven(d, v))})
 	}
+	r.peers(d, v, pair, first, budget)
 	sizes := slices.Clone(r.Sizes)
 	slices.SortStableFunc(sizes, func(a, b option) int { // the one shown first must find room
 		switch {

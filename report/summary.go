@@ -97,6 +97,12 @@ func viewTables(b *bytes.Buffer, d *plots.Data, v *plots.View, o TableOptions) e
 	if err := phases.write(b, o); err != nil {
 		return err
 	}
+	if t, unit := joinedTable(v, size); t != nil {
+		title(joinedTitle(size, unit))
+		if err := t.write(b, o); err != nil {
+			return err
+		}
+	}
 	if size, ok := kernelSize(v, sizes); ok {
 		title(fmt.Sprintf("the consumer's kernels on %s: median ± the wider side of its 95 %% interval, or [the interval]; GB/s = 1e9 bytes/s, payload counted once", share.FormatSize(size)))
 		if err := kernelTable(v, size).write(b, o); err != nil {

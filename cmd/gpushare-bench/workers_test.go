@@ -86,6 +86,12 @@ func TestBinaryReplaced(t *testing.T) {
 
 // A worker has the descriptors and the environment that it needs and no others.
 func TestWorkersHoldLittle(t *testing.T) {
+	for _, peers := range []int{0, 2} {
+		t.Run(strconv.Itoa(peers)+" peers", func(t *testing.T) { workersHoldLittle(t, peers) })
+	}
+}
+
+func workersHoldLittle(t *testing.T, peers int) {
 	t.Parallel()
 	dir := t.TempDir()
 	secret, err := os.Open("/dev/null")
@@ -93,10 +99,10 @@ func TestWorkersHoldLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer secret.Close()
-	s := newSweep(t, dir, []string{scriptVariable + "=consumer:map@1=hang", "SECRET=1", "AWS_SESSION_TOKEN=1"}, append(slices.Clone(scripted), "--size", "4KiB", "--case-timeout", "10s")...)
+	s := newSweep(t, dir, []string{scriptVariable + "=consumer:map@1=hang", "SECRET=1", "AWS_SESSION_TOKEN=1"}, append(slices.Clone(scripted), "--size", "4KiB", "--case-timeout", "10s", "--peers", strconv.Itoa(peers))...)
 	s.cmd.ExtraFiles = []*os.File{secret} // inherited by the runner; must not get to the workers
 	s.start()
-	pids := s.workers(2)
+	pids := s.workers(2 + peers)
 	time.Sleep(300 * time.Millisecond)
 	for _, pid := range pids {
 		environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
@@ -130,8 +136,8 @@ func TestWorkersHoldLittle(t *testing.T) {
 				t.Errorf("worker %d holds %s → %s", pid, n.Name(), target)
 			}
 		}
-		if sockets != 2 {
-			t.Errorf("worker %d has %d sockets, want the one to the runner and the one to the other worker", pid, sockets)
+		if sockets != 2+peers {
+			t.Errorf("worker %d has %d sockets, want the one to the runner and one to each other worker", pid, sockets)
 		}
 	}
 	send(t, s.cmd.Process.Pid, syscall.SIGINT)
