@@ -36,7 +36,10 @@ func TestPeers(t *testing.T) {
 	c.Peers = []int{0, 2, bench.AllPeers}
 	run, out := sweep(t, c)
 	if len(run.Cases) != 6 || out.Counts[share.StatusOK] != 6 {
-		t.Fatalf("%v: %+v", out.Counts, run.Cases)
+		for _, r := range run.Cases {
+			t.Errorf("%s: %s: %s", r.Case, r.Status, r.Reason)
+		}
+		t.FailNow()
 	}
 	counts := map[int]int{}
 	free := map[int]int64{} // on the consumer's GPU, by peers, of the smaller size
@@ -46,7 +49,7 @@ func TestPeers(t *testing.T) {
 			t.Errorf("%s: %d processes joined", r.Case, len(r.Joined))
 		}
 		for i, j := range r.Joined {
-			if j.Wall <= 0 || j.Export <= 0 || j.Import <= 0 || j.Map <= 0 || j.Export+j.Import+j.Map > 2*j.Wall {
+			if j.Wall <= 0 || j.Export <= 0 || j.Import <= 0 || j.Map <= 0 || j.Export+j.Import+j.Map > j.Wall { // one call at a time
 				t.Errorf("%s: process %d: %+v", r.Case, i+1, j)
 			}
 		}
