@@ -73,7 +73,7 @@ func TestPageShowsPeers(t *testing.T) {
 	oneThread(t)
 	const question = "What does each further process cost?"
 	page := renderPage(t, peersRun(0, 2, 6))
-	for _, want := range []string{question, "What one more process costs by how many are there", "by the number of peers"} {
+	for _, want := range []string{question, "What one more process costs by how many are there", "by the number of peers", `href="#method-peers"`, `id="method-peers"`} {
 		if strings.Count(page, want) == 0 {
 			t.Errorf("the page lacks %q", want)
 		}
