@@ -243,10 +243,25 @@ func TestPageInABrowser(t *testing.T) {
 		for name, run := range map[string]*results.Run{"phone-gpus": gpus, "phone-host": resultstest.HostRun(resultstest.Powers(4096, 4, 9)...), "phone-odd": resultstest.OddRun()} {
 			b.open(t, 390, run)
 			b.screenshot(t, name)
+			evaluate[bool](t, b, `(() => { for (const d of document.querySelectorAll("details")) { d.open = true; } return true; })()`)
+			b.screenshot(t, name+"-open")
 			page, window := evaluate[int64](t, b, `document.documentElement.scrollWidth`), evaluate[int64](t, b, `window.innerWidth`)
 			if page > window {
 				t.Errorf("%s: the page is %d pixels wide in a window of %d", name, page, window)
 			}
+		}
+		b.silent(t)
+	})
+
+	t.Run("method", func(t *testing.T) {
+		b.open(t, 1280, gpus)
+		b.do(t, chromedp.Click(chromedp.CSS(`section[aria-labelledby="run1-bandwidth"] .how`)))
+		if got := evaluate[string](t, b, `location.hash + " " + document.querySelector("#method details").open`); got != "#method-kernels true" {
+			t.Errorf("a link into the method leads to %s", got)
+		}
+		top, height := evaluate[float64](t, b, `document.querySelector("#method-kernels").getBoundingClientRect().top`), evaluate[float64](t, b, `window.innerHeight`)
+		if top < 0 || top > height {
+			t.Errorf("the section of the method is at %v in a window of %v", top, height)
 		}
 		b.silent(t)
 	})
