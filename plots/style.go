@@ -36,12 +36,12 @@ func faded(c color.NRGBA, alpha uint8) color.NRGBA {
 }
 
 // pathColors are M. Okabe and K. Ito's colours ("Color Universal Design", 2008), which people with any kind of colour
-// vision tell apart; orange and sky blue, too faint for lines on white, are darkened. The baseline is grey. All of them,
+// vision tell apart; orange and sky blue, too faint for lines on white, are darkened, and vermilion with them. The baseline is grey. All of them,
 // and all shades of them, stand out from light and dark paper ([leastContrast]).
 var pathColors = map[string]color.NRGBA{
 	"dma-buf":      rgb(0x0072B2), // blue
 	"dma-buf-pcie": rgb(0x6F55B6), // violet
-	"cumemmap":     rgb(0xD55E00), // vermilion
+	"cumemmap":     rgb(0xBF4F00), // vermilion
 	"cuda-ipc":     rgb(0x009E73), // bluish green
 	"opaque-fd":    rgb(0xC58800), // orange
 	"mempool":      rgb(0xCC79A7), // reddish purple
