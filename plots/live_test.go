@@ -124,3 +124,16 @@ func TestJoinedOfRepeats(t *testing.T) {
 		}
 	}
 }
+
+// TestNoTwoWaysLookAlike wants ways of one path and allocator to be told apart in pictures without labels at their curves.
+func TestNoTwoWaysLookAlike(t *testing.T) {
+	for _, v := range NewData(liveRun()).Views {
+		for i, a := range v.Ways {
+			for _, b := range v.Ways[:i] {
+				if alike(a.style, b.style) {
+					t.Errorf("%s looks like %s", a.Label, b.Label)
+				}
+			}
+		}
+	}
+}
