@@ -37,7 +37,10 @@ var dmabufExporter = share.ExporterOf(dmabuf, []string{"udmabuf", "dma-heap", "d
 var dmabufImporter = share.ImporterOf(dmabuf, func(t *share.Tape, d *device, h share.Handle) (*dmabufMapping, error) {
 	// Some exporters ignore the offset given to mmap and show their first page there: DRM's shmem helper in Linux 6.12.
 	m, err := importFD(t, d, h, d.pageSize, true, func(fd int) string {
-		return fmt.Sprintf("the exporter, %q, does not let the CPU map its memory", exporterName(fd))
+		if name := exporterName(fd); name != "" {
+			return fmt.Sprintf("the exporter, %q, does not let the CPU map its memory", name)
+		}
+		return "the exporter does not let the CPU map its memory"
 	})
 	if err != nil {
 		return nil, fmt.Errorf("import dma-buf: %w", err)
