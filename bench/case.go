@@ -162,6 +162,21 @@ func (r *Runner) batchBound(now time.Time, first bool) bound {
 	return b
 }
 
+// openLeast is what opening a device gets whatever the limits: it is the pair's and not the case's.
+var openLeast = 10 * time.Second
+
+// openBound is how long opening the devices of a pair may take if it begins now.
+func (r *Runner) openBound(now time.Time) bound {
+	b := r.batchBound(now, false)
+	switch {
+	case b.time < openLeast:
+		b = bound{openLeast, "the least time to open a device"}
+	case b.time > startTimeout:
+		b = bound{startTimeout, "the most time to open a device"}
+	}
+	return b
+}
+
 // others leaves the processes on a device that are not our own, of which expected work on it. Where none of our own
 // numbers is among them they are of another namespace: then that many of them, whichever, are ours.
 func others(pids, own []int, expected int) []int {

@@ -33,8 +33,9 @@ func (e *ends) members() []*process {
 	return all
 }
 
-// openEnds starts the processes of a group and has them open their devices.
-func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, error) {
+// openEnds starts the processes of a group and has them open their devices within the limit. An error that matches
+// ErrNoAnswer says which of them hang and where.
+func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config, limit bound) (*ends, error) {
 	e, err := l.startEnds(c, g.Peers)
 	if err != nil {
 		return nil, err
@@ -69,9 +70,11 @@ func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, err
 		reqs = append(reqs, &worker.Request{Open: o})
 	}
 	e.opened = make([]worker.Opened, len(reqs))
-	reps, errs := e.ask(ctx, startTimeout, reqs...)
+	reps, errs := e.ask(ctx, limit.time, reqs...)
 	for i, p := range e.members() {
 		switch {
+		case errors.Is(errs[i], ErrNoAnswer):
+			err = errors.Join(err, fmt.Errorf("open of %s: %w within %s (%s)%s", memberText(i, p), ErrNoAnswer, limit.time, limit.flag, in(p.call())))
 		case errs[i] != nil:
 			err = errors.Join(err, e.explain(p, errs[i]))
 		case reps[i].Error != nil:
@@ -87,6 +90,14 @@ func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config) (*ends, err
 		return nil, err
 	}
 	return e, nil
+}
+
+// memberText names a member in a sentence: "the consumer", "peer 1 on GPU 3".
+func memberText(number int, p *process) string {
+	if number < 2 {
+		return "the " + p.role
+	}
+	return p.role
 }
 
 // startEnds starts producer, consumer and peers, or one process that serves both ends. Every two have a socket pair.
@@ -183,7 +194,7 @@ func (e *ends) pids(device string) (pids []int, there int) {
 
 // explain adds how a process died to an error of its socket.
 func (e *ends) explain(p *process, err error) error {
-	if errors.Is(err, errTimeout) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) {
 		return err
 	}
 	if d := p.died(); d != "" {
@@ -197,7 +208,6 @@ func (e *ends) explain(p *process, err error) error {
 func (e *ends) ask(ctx context.Context, timeout time.Duration, reqs ...*worker.Request) (reps []*worker.Reply, errs []error) {
 	ps := e.members()[:len(reqs)]
 	reps, errs = make([]*worker.Reply, len(ps)), make([]error, len(ps))
-	deadline := time.Now().Add(timeout)
 	stop := context.AfterFunc(ctx, func() {
 		for _, p := range ps {
 			_ = p.control.SetDeadline(time.Now())
@@ -207,8 +217,8 @@ func (e *ends) ask(ctx context.Context, timeout time.Duration, reqs ...*worker.R
 	var wg sync.WaitGroup
 	for i, p := range ps {
 		wg.Go(func() {
-			reps[i], errs[i] = p.ask(ctx, reqs[i], deadline)
-			if errors.Is(errs[i], errTimeout) && ctx.Err() != nil {
+			reps[i], errs[i] = p.ask(ctx, reqs[i], timeout)
+			if errors.Is(errs[i], ErrNoAnswer) && ctx.Err() != nil {
 				errs[i] = ctx.Err()
 			}
 		})
@@ -245,7 +255,7 @@ func (e *ends) batch(ctx context.Context, b *worker.Batch, limit bound) (prod, c
 
 // lost notes that an end gave no answer within the limit, or can't any more.
 func (o *outcome) lost(p *process, err error, limit bound) {
-	if errors.Is(err, errTimeout) {
+	if errors.Is(err, ErrNoAnswer) {
 		o.timedOut, o.bound = true, limit
 		// The end that waits for the other's message is not the one that hangs.
 		if place := p.place(); place != "" && (o.where == "" || strings.HasPrefix(o.where, share.Transfer.String())) {

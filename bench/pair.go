@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,8 @@ import (
 	"gpushare-bench/share"
 )
 
-// errTimeout says that a worker did not answer in time.
-var errTimeout = errors.New("no answer in time")
+// ErrNoAnswer is matched when a worker did not answer in time.
+var ErrNoAnswer = errors.New("no answer")
 
 // startTimeout bounds the start of a worker: loading a driver and making a context takes up to seconds.
 const startTimeout = 60 * time.Second
@@ -35,8 +36,11 @@ type Launcher struct {
 	Exe     string   // argv[0] of workers, which are this process's own binary
 	Args    []string // that make it a worker
 	Isolate []string // namespaces of its own for each worker
-	starts  chan func()
-	once    sync.Once
+	// ProbeTimeout is how long Probe waits for an answer; 0: a minute.
+	ProbeTimeout time.Duration
+
+	starts chan func()
+	once   sync.Once
 }
 
 // fork runs cmd.Start on the launcher's thread.
@@ -141,22 +145,17 @@ func (l *Launcher) start(env []string, roles ...role) (ps []*process, err error)
 	return ps, nil
 }
 
-// ask sends a request and waits for the reply until the deadline. The caller moves the deadline when ctx is cancelled.
-func (p *process) ask(ctx context.Context, req *worker.Request, deadline time.Time) (*worker.Reply, error) {
-	if err := p.control.SetDeadline(deadline); err != nil {
-		return nil, err
-	}
-	if ctx.Err() != nil { // the caller may have moved it before it was set
-		_ = p.control.SetDeadline(time.Now())
-	}
+// ask sends a request and waits for the reply so long. The caller moves the deadline when ctx is cancelled.
+func (p *process) ask(ctx context.Context, req *worker.Request, timeout time.Duration) (*worker.Reply, error) {
+	socket := &patient{ctx: ctx, control: p.control, part: timeout / parts, left: timeout}
 	var rep worker.Reply
-	err := worker.WriteMessage(p.control, req)
+	err := worker.WriteMessage(socket, req)
 	if err == nil {
-		err = worker.ReadMessage(p.control, &rep)
+		err = worker.ReadMessage(socket, &rep)
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, errTimeout
+		return nil, ErrNoAnswer
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", p.role, err)
 	case rep.Version != worker.ProtocolVersion:
@@ -226,6 +225,15 @@ func (p *process) place() string {
 	return fmt.Sprintf("%s of the %s, cycle %d", s, p.role, int32(cycle)) // those kept alive have negative numbers
 }
 
+// call is the call that the process makes or made last, "" if none has a name.
+func (p *process) call() string {
+	if p.where == nil || p.where.Where == nil {
+		return ""
+	}
+	_, _, call := p.where.Load()
+	return call
+}
+
 // died says how the process ended, or "" if it is alive.
 func (p *process) died() string {
 	if !p.await(200 * time.Millisecond) { // its socket may close a moment before it can be waited for
@@ -266,7 +274,8 @@ func workerEnv(env []string) []string {
 }
 
 // Probe asks a short-lived worker what a backend finds on this machine, so that a driver that hangs or crashes takes
-// nothing with it. An error that matches share.ErrUnsupported says why the backend can't be used.
+// nothing with it. An error that matches share.ErrUnsupported says why the backend can't be used, one that matches
+// ErrNoAnswer that the driver hangs.
 func (l *Launcher) Probe(ctx context.Context, backend string) (share.Inventory, worker.Overhead, error) {
 	var none share.Inventory
 	var overhead worker.Overhead
@@ -278,12 +287,13 @@ func (l *Launcher) Probe(ctx context.Context, backend string) (share.Inventory, 
 	defer p.kill()
 	stop := context.AfterFunc(ctx, func() { _ = p.control.SetDeadline(time.Now()) })
 	defer stop()
-	rep, err := p.ask(ctx, &worker.Request{Describe: &worker.Describe{Backend: backend}}, time.Now().Add(startTimeout))
+	timeout := cmp.Or(l.ProbeTimeout, startTimeout)
+	rep, err := p.ask(ctx, &worker.Request{Describe: &worker.Describe{Backend: backend}}, timeout)
 	switch {
 	case ctx.Err() != nil:
 		return none, overhead, ctx.Err()
-	case errors.Is(err, errTimeout):
-		return none, overhead, fmt.Errorf("look for %s devices: no answer within %s", backend, startTimeout)
+	case errors.Is(err, ErrNoAnswer):
+		return none, overhead, fmt.Errorf("look for %s devices: %w within %s", backend, ErrNoAnswer, timeout)
 	case err != nil:
 		if d := p.died(); d != "" {
 			err = errors.New(d)

@@ -160,9 +160,12 @@ func (r *Runner) group(ctx context.Context, g Group, repeat int, out *Outcome) e
 			continue
 		}
 		if e == nil && failures < maxStartFailures {
-			if e, startErr = r.Launcher.openEnds(ctx, g, r.Config); startErr != nil {
+			if e, startErr = r.Launcher.openEnds(ctx, g, r.Config, r.openBound(time.Now())); startErr != nil {
 				e = nil
 				failures++
+				if errors.Is(startErr, ErrNoAnswer) {
+					failures = maxStartFailures // a driver that hangs does so again
+				}
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
@@ -264,7 +267,10 @@ func refused(p Planned, repeat int) *results.CaseResult {
 func unopened(p Planned, repeat int, err error) *results.CaseResult {
 	res := refused(p, repeat)
 	res.Reason = strings.ReplaceAll(err.Error(), "\n", "; ")
-	if !errors.Is(err, share.ErrUnsupported) {
+	switch {
+	case errors.Is(err, ErrNoAnswer):
+		res.Status, res.Phase = share.StatusTimeout, "open"
+	case !errors.Is(err, share.ErrUnsupported):
 		res.Status = share.StatusFailed
 	}
 	return res

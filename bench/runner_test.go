@@ -182,6 +182,9 @@ func TestFaults(t *testing.T) {
 		{"producer:release@2=bus", share.StatusFailed, "SIGBUS", "release"},
 		{"consumer:touch@2=exit", share.StatusFailed, "consumer exited with status 7", "first_touch"},
 		{"consumer:map@2=hang", share.StatusTimeout, "in map/fakeMap of the consumer, cycle 2", "map"},
+		{"consumer:open=hang", share.StatusTimeout, "open of the consumer: no answer within 1s (--case-timeout) in fakeOpen", "open"},
+		{"open=hang", share.StatusTimeout, "open of the producer: no answer within 1s (--case-timeout) in fakeOpen; open of the consumer: no answer", "open"},
+		{"producer:open@0=fail", share.StatusFailed, "producer: open device cpu: open: scripted", ""},
 		{"producer:release@2=hang", share.StatusTimeout, "in release/fakeFree of the producer, cycle 2", "release"},
 	} {
 		t.Run(c.script, func(t *testing.T) {
@@ -189,6 +192,7 @@ func TestFaults(t *testing.T) {
 			cfg.Paths, cfg.Allocators, cfg.Sizes = []string{"fake"}, []string{"file"}, []int64{4096, 8192}
 			if strings.Contains(c.script, "hang") {
 				cfg.CaseTimeout = time.Second // elsewhere a slow machine must not look like a hang
+				bench.SetOpenLeast(t, time.Second)
 			}
 			run, out := sweep(t, cfg, c.script)
 			if len(run.Cases) != 2 {

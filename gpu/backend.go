@@ -117,10 +117,13 @@ func key64(h share.Handle) ([64]byte, error) {
 
 // Open opens the GPU with the given UUID on the calling thread, which must be locked.
 func (Backend) Open(_ context.Context, id string, o share.Options) (share.Device, error) {
+	told := opening{o.Tape}
+	told.Starting("cuInit")
 	lib, err := openLibrary()
 	if err != nil {
 		return nil, err
 	}
+	told.Starting("cuDeviceGetUuid")
 	ordinal, err := ordinalOf(lib, id)
 	if err != nil {
 		return nil, err

@@ -39,6 +39,18 @@ type device struct {
 	stagingOut, stagingIn *staging
 }
 
+// opening tells the tape, if there is one, of the calls that are made while a device is opened, in case one hangs. It
+// records none.
+type opening struct{ tape *share.Tape }
+
+func (o opening) Starting(call string) {
+	if o.tape != nil {
+		o.tape.Starting(call)
+	}
+}
+
+func (opening) Record(string, int64, int64, bool) {}
+
 // newDevice makes a context on the device, loads the kernels and runs each once, so that no first launch falls into a
 // measurement.
 func newDevice(lib *cuda.Lib, dev cuda.Device, id string, o share.Options) (d *device, err error) {
@@ -49,6 +61,11 @@ func newDevice(lib *cuda.Lib, dev cuda.Device, id string, o share.Options) (d *d
 	if d.quiet, err = cuda.NewThread(lib); err != nil {
 		return nil, err
 	}
+	told := opening{o.Tape}
+	quiet := d.quiet
+	quiet.Recorder = told
+	defer func() { quiet.Recorder = nil }()
+	told.Starting("cuDevicePrimaryCtxRetain")
 	ctx, err := lib.DevicePrimaryCtxRetain(dev)
 	if err != nil {
 		return nil, explainContext(lib, dev, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gpushare-bench/cuda/cudatest"
 	"gpushare-bench/kernels"
@@ -162,6 +163,24 @@ func TestKept(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOpenHangs shows a driver that does not come back while a GPU is opened: the reason has the end and the call, and no
+// further pair of processes is started to wait for the same.
+func TestOpenHangs(t *testing.T) {
+	needEmulated(t)
+	on(t, "h200-580", cudatest.Faults("consumer:cuDevicePrimaryCtxRetain=hang"))
+	cfg := config()
+	cfg.Paths, cfg.Allocators, cfg.CaseTimeout = []string{"cumemmap"}, []string{"vmm", "vmm-rdma"}, time.Second
+	run, out := sweep(t, cfg)
+	if len(run.Cases) != 2 || out.Counts[share.StatusTimeout] != 2 {
+		t.Errorf("outcome %+v", out)
+	}
+	for _, x := range run.Cases {
+		if want := "open of the consumer: no answer within 10s (the least time to open a device) in cuDevicePrimaryCtxRetain"; x.Reason != want {
+			t.Errorf("%v: %q, want %q", x.Case, x.Reason, want)
+		}
 	}
 }
 

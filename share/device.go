@@ -67,6 +67,8 @@ type Options struct {
 	Cold      bool  `json:"cold"`       // write a scratch buffer larger than the last-level cache before each kernel sample
 	Threads   int   `json:"threads"`    // CPU threads for host kernels; 0: all cores of the local NUMA node
 	GateLimit int64 `json:"gate_limit"` // nanoseconds after which a gate kernel gives up; 0: the backend's default
+	// Tape is told of the calls that opening makes, by Starting; none is a sample. nil: nobody asks.
+	Tape *Tape `json:"-"`
 	// Peer is the ID of the device at the other end; "" where that is of another backend or not known.
 	Peer string `json:"peer,omitempty"`
 }

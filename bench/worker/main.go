@@ -137,12 +137,15 @@ func (s *server) open(ctx context.Context, o *Open) (*Opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("peer socket: %w", err)
 	}
+	tape := share.NewTape(where)
+	o.Options.Tape = tape
 	dev, err := b.Open(ctx, o.Device, o.Options)
 	if err != nil {
 		return nil, fmt.Errorf("open device %s: %w", o.Device, err)
 	}
+	tape.Reset(0)
 	conn.ExpectPeer(o.PeerPID)
-	s.end = &end{role: o.Role, backend: b, dev: dev, conn: conn, tape: share.NewTape(where), peer: peerProcess{pid: o.PeerPID}}
+	s.end = &end{role: o.Role, backend: b, dev: dev, conn: conn, tape: tape, peer: peerProcess{pid: o.PeerPID}}
 	if len(o.Members) > 0 {
 		if s.end.mesh, err = openMesh(o, conn); err != nil {
 			return nil, err

@@ -31,7 +31,7 @@ func (a *app) chooseBackend(ctx context.Context, l *bench.Launcher, want string)
 	c := &backendChoice{name: want}
 	why := "asked for"
 	if want != "host" {
-		inv, _, err := l.Probe(ctx, "cuda")
+		inv, err := a.lookForGPUs(ctx, l)
 		switch {
 		case err == nil:
 			c.name, c.sites = "cuda", []bench.Site{{Backend: backendNamed("cuda"), Inventory: inv}}
@@ -47,6 +47,8 @@ func (a *app) chooseBackend(ctx context.Context, l *bench.Launcher, want string)
 			return nil, &exitError{status: exitNothing, err: fmt.Errorf("--backend cuda: %w", err)}
 		case want == "cuda":
 			return nil, fmt.Errorf("--backend cuda: %w", err)
+		case errors.Is(err, bench.ErrNoAnswer):
+			c.name, why = "host", fmt.Sprintf("auto: the CUDA driver did not answer, so no GPU is measured (%v)", err)
 		default:
 			c.name, why = "host", fmt.Sprintf("auto: no GPU to measure (%v)", err)
 		}
@@ -59,6 +61,27 @@ func (a *app) chooseBackend(ctx context.Context, l *bench.Launcher, want string)
 	c.spreadCPUs(sysinfo.Host(), inv.Devices)
 	c.why, c.overhead = why, overhead
 	return c, nil
+}
+
+// silence is how long the driver may take to find GPUs before it is said what is waited for.
+var silence = 3 * time.Second
+
+// lookForGPUs asks the driver for GPUs, and says so if that takes long.
+func (a *app) lookForGPUs(ctx context.Context, l *bench.Launcher) (share.Inventory, error) {
+	var inv share.Inventory
+	var err error
+	done := make(chan struct{})
+	go func() {
+		inv, _, err = l.Probe(ctx, "cuda")
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(silence):
+		fmt.Fprintf(a.stderr, "waiting for the CUDA driver, which has not answered for %s, a minute at most; --backend host does without it\n", silence)
+		<-done
+	}
+	return inv, err
 }
 
 // spreadCPUs orders the cores near each device so that the two ends, which take the first two, don't share one. A device

@@ -3,7 +3,10 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"gpushare-bench/bench"
+	"gpushare-bench/cuda/cudatest"
 	"gpushare-bench/results"
 	"gpushare-bench/share"
 )
@@ -22,6 +25,33 @@ func TestTold(t *testing.T) {
 		}
 	} else if len(got) > 80 || strings.Count(got, "libcuda") != 1 {
 		t.Errorf("told %q", got)
+	}
+}
+
+// A driver that hangs is not waited for in silence, and what is measured instead is not said to be all there is.
+func TestDriverHangs(t *testing.T) {
+	cudatest.Machine(t, "h200-580", cudatest.Faults("cuInit=hang")).Setenv(t)
+	t.Setenv(programVariable, "1")
+	defer func(d time.Duration) { silence = d }(silence)
+	silence = 100 * time.Millisecond
+	l := &bench.Launcher{Exe: "gpushare-bench", Args: []string{"worker"}, ProbeTimeout: 5 * time.Second}
+	defer l.Close()
+	for want, text := range map[string]string{
+		"auto": "auto: the CUDA driver did not answer, so no GPU is measured (look for cuda devices: no answer within 5s)",
+		"cuda": "--backend cuda: look for cuda devices: no answer within 5s",
+	} {
+		var stderr strings.Builder
+		a := &app{stderr: &stderr}
+		c, err := a.chooseBackend(t.Context(), l, want)
+		switch {
+		case want == "auto" && (err != nil || c.name != "host" || c.told() != text):
+			t.Errorf("%s: %+v, %v", want, c, err)
+		case want == "cuda" && (err == nil || err.Error() != text):
+			t.Errorf("%s: %v", want, err)
+		}
+		if got := stderr.String(); got != "waiting for the CUDA driver, which has not answered for 100ms, a minute at most; --backend host does without it\n" {
+			t.Errorf("%s: said %q", want, got)
+		}
 	}
 }
 

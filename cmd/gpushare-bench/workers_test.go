@@ -52,6 +52,47 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// The runner is stopped for longer than a case may take, as by Ctrl-Z, alone or with its workers, and goes on as if nothing
+// had been.
+func TestRunnerStopped(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		workers bool // are stopped until the runner goes on; otherwise they have answered when it does
+	}{{"alone", false}, {"with workers", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s := startSweep(t, dir, nil, append(slices.Clone(scripted), "--size", "4KiB:64KiB", "--max-time", "1m", "--max-samples", "1000",
+				"--precision", "0.001%", "--case-timeout", "5s")...)
+			s.measured(1)
+			pids := s.workers(2)
+			runner := s.cmd.Process.Pid
+			signal := func(sig syscall.Signal, pids ...int) {
+				for _, pid := range pids {
+					send(t, pid, sig)
+				}
+			}
+			// Workers that are stopped first leave the runner waiting for them.
+			signal(syscall.SIGSTOP, pids...)
+			time.Sleep(100 * time.Millisecond)
+			signal(syscall.SIGSTOP, runner)
+			time.Sleep(3 * time.Second)
+			if !c.workers {
+				signal(syscall.SIGCONT, pids...)
+			}
+			time.Sleep(3 * time.Second)
+			signal(syscall.SIGCONT, append(pids, runner)...)
+			if status := s.wait(); status != exitOK {
+				t.Errorf("exit status %d\n%s", status, &s.stderr)
+			}
+			if n := len(s.workers(2)); n != 2 {
+				t.Errorf("%d workers were started, want the two that were stopped", n)
+			}
+			everyCaseOnce(t, filepath.Join(dir, "run"), 5, share.StatusOK)
+		})
+	}
+}
+
 // The binary is replaced while a run goes on: workers that are started afresh are of the old one all the same.
 func TestBinaryReplaced(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 )
 
 // ScriptVariable is the environment variable that scripts the backend in worker processes: faults separated by spaces,
-// each [ROLE:]POINT[@CYCLE]=WHAT. ROLE is producer, consumer or peer1, peer2, … (GPUSHARE_ROLE); POINT is allocate, fill, export, import,
+// each [ROLE:]POINT[@CYCLE]=WHAT. ROLE is producer, consumer or peer1, peer2, … (GPUSHARE_ROLE); POINT is open, allocate, fill, export, import,
 // map, touch, verify, read, unmap or release; CYCLE is counted from 0 at the worker's start, any without it. WHAT is
 // refuse, fail, hang, kill, segv, flip (one byte of the buffer), bus (the buffer's file is truncated behind the mapping, which
 // is then read: SIGBUS) or exit.
@@ -136,7 +136,7 @@ func (Backend) Importers() []share.Importer {
 }
 
 // Open opens the device and reads the script.
-func (Backend) Open(_ context.Context, id string, _ share.Options) (share.Device, error) {
+func (Backend) Open(_ context.Context, id string, o share.Options) (share.Device, error) {
 	if id != "cpu" {
 		return nil, fmt.Errorf("no device %q", id)
 	}
@@ -162,7 +162,11 @@ func (Backend) Open(_ context.Context, id string, _ share.Options) (share.Device
 			d.faults = append(d.faults, f)
 		}
 	}
-	return d, nil
+	if o.Tape != nil {
+		o.Tape.Starting("fakeOpen")
+	}
+	_, err := d.fault("open", nil)
+	return d, err
 }
 
 // call makes a scripted timed call, or the fault that the script has for it.
