@@ -45,22 +45,27 @@ func Figures(run *results.Run) []Figure {
 	return append(all, d.matrices()...)
 }
 
-// matrices are those of setup and of the kernels, each of the way that was measured between most pairs.
+// matrices are those of setup and of the kernels that have one.
 func (d *Data) matrices() []Figure {
-	if len(d.Views) < 2 {
-		return nil
-	}
 	var all []Figure
 	for _, metric := range MatrixMetrics() {
-		ways := d.MatrixWays(metric)
-		if len(ways) == 0 {
-			continue
-		}
-		if f, err := d.MatrixFigure(d.Matrix(ways[0], d.MatrixSize(ways[0], metric), metric)); err == nil {
-			all = append(all, f)
+		if m, ok := d.MainMatrix(metric); ok {
+			if f, err := d.MatrixFigure(m); err == nil {
+				all = append(all, f)
+			}
 		}
 	}
 	return all
+}
+
+// MainMatrix is the matrix of the way that was measured between most pairs; false if there is none of two or more.
+func (d *Data) MainMatrix(metric string) (Matrix, bool) {
+	ways := d.MatrixWays(metric)
+	if len(ways) == 0 {
+		return Matrix{}, false
+	}
+	m := d.Matrix(ways[0], d.MatrixSize(ways[0], metric), metric)
+	return m, m.Measured() > 1
 }
 
 // MatrixSize is the size at which a way was measured between most pairs, of several the largest.

@@ -47,6 +47,21 @@ func TestMatricesShowWhatIsShared(t *testing.T) {
 	}
 }
 
+func TestMatrixOfOneValueIsNone(t *testing.T) {
+	run := resultstest.GPURun(2, "", 2<<20)
+	for i := range run.Cases {
+		if c := &run.Cases[i]; c.Case.Producer != run.Header.Devices[1].ID || c.Case.Consumer != run.Header.Devices[1].ID {
+			c.Status, c.Reason, c.Metrics = share.StatusUnsupported, "no", nil
+		}
+	}
+	if _, ok := NewData(run).MainMatrix(share.Setup); ok {
+		t.Error("one pair has a matrix")
+	}
+	if _, ok := NewData(resultstest.GPURun(2, "", 2<<20)).MainMatrix(share.Setup); !ok {
+		t.Error("four pairs have none")
+	}
+}
+
 func TestReasonsThatDifferInDetailAreOne(t *testing.T) {
 	run := resultstest.GPURun(3, "", 2<<20)
 	for i := range run.Cases {

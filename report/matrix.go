@@ -145,15 +145,12 @@ func matrixTable(m plots.Matrix) (t *table, title string) {
 // writeMatrices writes setup and the bandwidths of the read kernel and of the copy engine between all pairs, if there is more
 // than one, each for the way that was measured between most pairs.
 func writeMatrices(b *bytes.Buffer, d *plots.Data, o TableOptions) error {
-	if len(d.Views) < 2 {
-		return nil
-	}
 	for _, metric := range []string{share.Setup, plots.KernelMetric(share.KernelRead), plots.KernelMetric(share.KernelMemcpy)} {
-		ways := d.MatrixWays(metric)
-		if len(ways) == 0 {
+		m, ok := d.MainMatrix(metric)
+		if !ok {
 			continue
 		}
-		t, title := matrixTable(d.Matrix(ways[0], d.MatrixSize(ways[0], metric), metric))
+		t, title := matrixTable(m)
 		b.WriteByte('\n')
 		paragraph(b, o, title)
 		if err := t.write(b, o); err != nil {
