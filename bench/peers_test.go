@@ -90,7 +90,7 @@ func TestPlanPeers(t *testing.T) {
 }
 
 func TestPeersRefused(t *testing.T) {
-	const size = 1 << 20
+	const size = 2 << 20
 	cpu := share.DeviceInfo{ID: "cpu", Backend: "host"}
 	gpu := func(n int, halves int64) share.DeviceInfo {
 		return share.DeviceInfo{ID: fmt.Sprintf("GPU-%d", n), Backend: "cuda", Index: n, FreeBytes: 2*halves*size + 1}
@@ -104,9 +104,9 @@ func TestPeersRefused(t *testing.T) {
 	}{
 		{0, 1, []int{2}, false, ""},
 		{0, 1, []int{2, 2}, false, ""},
-		{0, 1, []int{2, 2, 2}, false, "does not fit: needs 3 MiB on GPU-2 (buffer, local copy, live mappings and a buffer of each process)"},
+		{0, 1, []int{2, 2, 2}, false, "does not fit: needs 6 MiB on GPU-2 (buffer, local copy, live mappings and a buffer of each process)"},
 		{0, 0, nil, false, ""},
-		{0, 0, []int{1}, false, "needs 4 MiB on GPU-0"}, // the pair's own mesh
+		{0, 0, []int{1}, false, "needs 8 MiB on GPU-0"}, // the pair's own mesh
 		{0, 1, []int{2}, true, "staged shares no memory that peers could map"},
 		{0, 3, []int{1}, false, "GPU-0 and cpu are not of one kind"},
 		{3, 0, []int{3}, false, "cpu and GPU-0 are not of one kind"},

@@ -3,8 +3,11 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -263,32 +266,50 @@ func refusal(c share.Case, g *Group, copies bool, devices []share.DeviceInfo) st
 	return tooLarge(c, devicePair{g.Producer, g.Consumer}, copies, devices, g.Peers...)
 }
 
+// gpuGranule is what the memory of GPUs comes in, in bytes: cuMemCreate rounds up to it, a pool starts with it, and the other
+// allocators cut small buffers out of blocks of it.
+const gpuGranule = 2 << 20
+
+// rounded is what n bytes of an allocator on a device may really take, in bytes.
+func rounded(n int64, d share.DeviceInfo, allocator string) float64 {
+	unit := int64(os.Getpagesize())
+	switch {
+	case d.Backend != "host" || allocator == "vmm-host":
+		unit = gpuGranule
+	case allocator == "memfd-huge":
+		unit = gpuGranule // the usual size, should it not be known
+		if page, err := strconv.ParseInt(d.Details["huge_page_bytes"], 10, 64); err == nil && page > 0 {
+			unit = page
+		}
+	}
+	return math.Ceil(float64(n)/float64(unit)) * float64(unit)
+}
+
 // tooLarge says why a case does not fit: both ends together may take half of what is free on any device. A case needs its
 // buffer, the consumer's local copy, and what it keeps alive: of a path that copies, the consumer's copies too, and what
-// they travel through on the host. With peers each process has a buffer more.
+// they travel through on the host. With peers each process has a buffer more. Small buffers count as what they really take.
 func tooLarge(c share.Case, pair devicePair, copies bool, devices []share.DeviceInfo, peers ...share.DeviceInfo) string {
-	buffer, local := float64(c.Size+c.Offset)*float64(1+c.Live), float64(c.Size)
-	host := ""
+	var host share.DeviceInfo
 	if i := slices.IndexFunc(devices, func(d share.DeviceInfo) bool { return d.Backend == "host" }); i >= 0 {
-		host = devices[i].ID
-	}
-	home := func(d share.DeviceInfo) string {
-		if slices.Contains(hostAllocators, c.Allocator) {
-			return host
-		}
-		return d.ID
+		host = devices[i]
 	}
 	need, what := map[string]float64{}, "buffer, local copy and live mappings"
-	need[home(pair.producer)] += buffer
-	need[pair.consumer.ID] += local
+	takes := func(n int, bytes int64, d share.DeviceInfo, allocator string) {
+		if slices.Contains(hostAllocators, allocator) {
+			d = host
+		}
+		need[d.ID] += float64(n) * rounded(bytes, d, allocator)
+	}
+	takes(1+c.Live, c.Size+c.Offset, pair.producer, c.Allocator)
+	takes(1, c.Size, pair.consumer, "")
 	if copies {
-		need[pair.consumer.ID] += local * float64(1+c.Live)
-		need[host] += local
+		takes(1+c.Live, c.Size, pair.consumer, "")
+		takes(1, c.Size, host, "")
 	}
 	if len(peers) > 0 {
 		what = "buffer, local copy, live mappings and a buffer of each process"
 		for _, d := range append([]share.DeviceInfo{pair.producer, pair.consumer}, peers...) {
-			need[home(d)] += float64(c.Size + c.Offset)
+			takes(1, c.Size+c.Offset, d, c.Allocator)
 		}
 	}
 	for _, d := range devices {

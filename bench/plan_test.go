@@ -2,6 +2,7 @@ package bench
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,8 @@ func TestPlanOrder(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	cpu := share.DeviceInfo{ID: "cpu", Backend: "host"}
 	gpu := share.DeviceInfo{ID: "GPU-1", Backend: "cuda"}
+	huge := share.DeviceInfo{ID: "cpu", Backend: "host", Details: map[string]string{"huge_page_bytes": "33554432"}}
+	page := int64(os.Getpagesize())
 	with := func(d share.DeviceInfo, free int64) share.DeviceInfo { d.FreeBytes = free; return d }
 	for _, c := range []struct {
 		c    share.Case
@@ -123,12 +126,21 @@ func TestTooLarge(t *testing.T) {
 	}{
 		{share.Case{Size: 1 << 40}, cpu, cpu, true}, // not known what is free: the system decides
 		{share.Case{Size: 1 << 20}, with(cpu, 4<<20), with(cpu, 4<<20), true},
-		{share.Case{Size: 1<<20 + 1}, with(cpu, 4<<20), with(cpu, 4<<20), false},                                             // buffer and local copy on one device
-		{share.Case{Size: 1 << 20, Live: 1}, with(cpu, 4<<20), with(cpu, 4<<20), false},                                      // and another buffer
-		{share.Case{Size: 1 << 20, Offset: 8}, with(cpu, 4<<20), with(cpu, 4<<20), false},                                    // and what lies before the range
-		{share.Case{Size: 1 << 20}, with(cpu, 2<<20), with(gpu, 2<<20), true},                                                // one on each
-		{share.Case{Size: 1<<20 + 1}, with(cpu, 2<<20), with(gpu, 1<<40), false},                                             // the producer's is too small
-		{share.Case{Size: 1<<20 + 1}, with(cpu, 1<<40), with(gpu, 2<<20), false},                                             // the consumer's is too small
+		{share.Case{Size: 1<<20 + 1}, with(cpu, 4<<20), with(cpu, 4<<20), false},                              // buffer and local copy on one device
+		{share.Case{Size: 1 << 20, Live: 1}, with(cpu, 4<<20), with(cpu, 4<<20), false},                       // and another buffer
+		{share.Case{Size: 1 << 20, Offset: 8}, with(cpu, 4<<20), with(cpu, 4<<20), false},                     // and what lies before the range
+		{share.Case{Size: 1 << 20}, with(cpu, 2<<20), with(gpu, 4<<20), true},                                 // one on each
+		{share.Case{Size: 1<<20 + 1}, with(cpu, 2<<20), with(gpu, 1<<40), false},                              // the producer's is too small
+		{share.Case{Size: 2<<20 + 1}, with(cpu, 1<<40), with(gpu, 4<<20), false},                              // the consumer's is too small
+		{share.Case{Allocator: "vmm", Size: 4 << 10, Live: 99}, with(gpu, 404<<20), with(gpu, 404<<20), true}, // 2 MiB each
+		{share.Case{Allocator: "vmm", Size: 4 << 10, Live: 99}, with(gpu, 403<<20), with(gpu, 403<<20), false},
+		{share.Case{Allocator: "vmm", Size: 2 << 20, Offset: 8, Live: 99}, with(gpu, 804<<20), with(gpu, 804<<20), true}, // 4 MiB each
+		{share.Case{Allocator: "vmm", Size: 2 << 20, Offset: 8, Live: 99}, with(gpu, 803<<20), with(gpu, 803<<20), false},
+		{share.Case{Allocator: "memfd", Size: page, Live: 97}, with(cpu, 200*page), with(cpu, 200*page), true},
+		{share.Case{Allocator: "memfd", Size: 8, Live: 97}, with(cpu, 200*page), with(cpu, 200*page), true},
+		{share.Case{Allocator: "memfd", Size: 8, Live: 99}, with(cpu, 200*page), with(cpu, 200*page), false},
+		{share.Case{Allocator: "memfd-huge", Size: 8, Live: 9}, with(huge, 641<<20), with(huge, 641<<20), true}, // 32 MiB each
+		{share.Case{Allocator: "memfd-huge", Size: 8, Live: 9}, with(huge, 640<<20), with(huge, 640<<20), false},
 		{share.Case{Size: share.MaxSize, Live: 1_000_000, Offset: share.MaxSize}, with(cpu, 1<<62), with(cpu, 1<<62), false}, // no overflow
 	} {
 		why := tooLarge(c.c, devicePair{c.p, c.q}, false, []share.DeviceInfo{c.p, c.q})
@@ -143,7 +155,7 @@ func TestTooLarge(t *testing.T) {
 
 // A path that copies takes the consumer's copies and memory of the host; some allocators of GPUs take the host's alone.
 func TestTooLargeElsewhere(t *testing.T) {
-	const size = 1 << 20
+	const size = 2 << 20
 	for _, c := range []struct {
 		allocator              string
 		live                   int

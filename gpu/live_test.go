@@ -52,7 +52,7 @@ func TestLiveLimit(t *testing.T) {
 		descriptors           string // ulimit -n of the workers; "" as it is
 		reason                string
 	}{
-		{"memory", "cumemmap", "vmm", []cudatest.Option{cudatest.Memory(256 << 20)}, "", "CUDA_ERROR_OUT_OF_MEMORY (2)"},
+		{"memory", "cumemmap", "vmm", []cudatest.Option{cudatest.Faults("producer:cuMemCreate@40=CUDA_ERROR_OUT_OF_MEMORY")}, "", "CUDA_ERROR_OUT_OF_MEMORY (2)"},
 		{"consumer's memory", "staged", "device", []cudatest.Option{cudatest.Faults("consumer:cuMemAlloc@40=CUDA_ERROR_OUT_OF_MEMORY")}, "", "CUDA_ERROR_OUT_OF_MEMORY (2)"},
 		{"address space", "cumemmap", "vmm", []cudatest.Option{cudatest.Faults("consumer:cuMemAddressReserve@40=CUDA_ERROR_OUT_OF_MEMORY")}, "", "the address space is used up"},
 		{"descriptors", "opaque-fd", "vmm", nil, "48", "ulimit -n"},
@@ -78,6 +78,21 @@ func TestLiveLimit(t *testing.T) {
 			m.check(t)
 		})
 	}
+}
+
+// TestLiveTooMany asks for more small allocations than there is room for at the granularity: none of them is tried.
+func TestLiveTooMany(t *testing.T) {
+	needEmulated(t)
+	m := on(t, "new-driver", cudatest.Memory(256<<20))
+	cfg := config()
+	cfg.Paths, cfg.Allocators, cfg.Sizes, cfg.Live = []string{"cumemmap"}, []string{"vmm"}, []int64{4096}, []int{60, 70}
+	run, _ := sweep(t, cfg)
+	for _, r := range run.Cases {
+		if fits := r.Case.Live == 60; fits != (r.Status == share.StatusOK) || !fits && !strings.HasPrefix(r.Reason, "does not fit: needs 144 MiB on ") {
+			t.Errorf("%d live: %s: %s", r.Case.Live, r.Status, r.Reason)
+		}
+	}
+	m.check(t)
 }
 
 // TestDescriptorLimit runs out of descriptors in whatever call takes the last one, at either end: that is a limit with the
