@@ -64,7 +64,9 @@ func (l *Launcher) openEnds(ctx context.Context, g Group, c *Config, limit bound
 		if len(g.Peers) > 0 {
 			o.Members = pids
 		}
-		if e.devices[other].Backend == d.Backend {
+		if o.Role == worker.RolePeer {
+			o.Options.Peer = elsewhere(d, e.devices)
+		} else if e.devices[other].Backend == d.Backend {
 			o.Options.Peer = e.devices[other].ID
 		}
 		reqs = append(reqs, &worker.Request{Open: o})
@@ -251,6 +253,17 @@ func (e *ends) batch(ctx context.Context, b *worker.Batch, limit bound) (prod, c
 	}
 	o.producer, o.consumer = problems[0], problems[1]
 	return results[0], results[1], o, nil
+}
+
+// elsewhere is the first of the devices that is another one, or the device itself: what a peer fails at may lie between the
+// two.
+func elsewhere(d share.DeviceInfo, devices []share.DeviceInfo) string {
+	for _, other := range devices {
+		if other.ID != d.ID {
+			return other.ID
+		}
+	}
+	return d.ID
 }
 
 // lost notes that an end gave no answer within the limit, or can't any more.

@@ -87,7 +87,7 @@ type process struct {
 // of those to further members of a mesh.
 type role struct {
 	name string
-	on   string // where it is, of one that needs its name told apart
+	on   string // where a peer is
 	peer *os.File
 	mesh []*os.File
 }
@@ -136,7 +136,11 @@ func (l *Launcher) start(env []string, roles ...role) (ps []*process, err error)
 		if len(l.Isolate) > 0 {
 			hint = fmt.Sprintf(" (--isolate %s needs the right to make namespaces: run as root, or add user to the list)", strings.Join(l.Isolate, ","))
 		}
-		return ps, fmt.Errorf("start the %s: %w%s", roles[0].name, err, hint)
+		what := "the " + roles[0].name
+		if roles[0].on != "" {
+			what = roles[0].name + roles[0].on
+		}
+		return ps, fmt.Errorf("start %s: %w%s", what, err, hint)
 	}
 	go func() {
 		c.exit = c.cmd.Wait()

@@ -72,8 +72,8 @@ const DefaultTimeLimit = 110 * time.Second
 // groupTime is what a group gets at least in each repeat: one cycle of each of an H200's 180 cases takes ten seconds.
 const groupTime = 30 * time.Second
 
-// DefaultTimeLimit is DefaultTimeLimit for a plan of few pairs, cache states and repeats. With more of them it is longer:
-// they are measured one after another, and a machine of eight GPUs has 64 pairs.
+// DefaultTimeLimit is DefaultTimeLimit for a plan of few pairs, cache states, numbers of peers and repeats. With more of
+// them it is longer: they are measured one after another, and a machine of eight GPUs has 64 pairs.
 func (p *Plan) DefaultTimeLimit(repeats int) time.Duration {
 	return max(DefaultTimeLimit, time.Duration(len(p.Groups)*repeats)*groupTime)
 }

@@ -197,7 +197,7 @@ func (f *sweepFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.MinSamples, "min-samples", 30, "cycles before a case may stop as precise")
 	fs.IntVar(&f.MaxSamples, "max-samples", 1000, "cycles after which a case stops")
 	fs.DurationVar(&f.MaxTime, "max-time", 4*time.Second, "time for one case; unless given, three times as long where it takes that to reach --min-samples")
-	fs.DurationVar(&f.TimeLimit, "time-limit", bench.DefaultTimeLimit, "time for the whole run, shared out fairly; what does not fit is not measured; 0: none; many pairs, cache states and repeats have a longer default")
+	fs.DurationVar(&f.TimeLimit, "time-limit", bench.DefaultTimeLimit, "time for the whole run, shared out fairly; what does not fit is not measured; 0: none; many pairs, cache states, numbers of peers and repeats have a longer default")
 	fs.DurationVar(&f.CaseTimeout, "case-timeout", time.Minute, "kill a case whose batch of cycles takes longer")
 	fs.IntVar(&f.Repeats, "repeat", 1, "measure the plan in this many fresh pairs of processes")
 	fs.Uint64Var(&f.Seed, "seed", 0, "order of the cases and content of the buffers (default: from the clock)")

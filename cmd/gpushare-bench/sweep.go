@@ -144,7 +144,7 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, args []string, earlie
 	}
 	if limit := plan.DefaultTimeLimit(f.Repeats); !f.limitSet && limit > f.TimeLimit {
 		f.TimeLimit = limit
-		fmt.Fprintf(a.stderr, "time limit %s, for %d blocks of cases (pairs × cache states × repeats); --time-limit sets another\n", limit, len(plan.Groups)*f.Repeats)
+		fmt.Fprintf(a.stderr, "time limit %s, for %d blocks of cases (pairs × cache states × numbers of peers × repeats); --time-limit sets another\n", limit, len(plan.Groups)*f.Repeats)
 	}
 	if f.dryRun {
 		return a.printPlan(f, plan)

@@ -50,7 +50,7 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 func TestSoak(t *testing.T) {
 	want, seed := int(number(t, "GPUSHARE_SOAK", 200)), number(t, "GPUSHARE_SOAK_SEED", 1)
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	s := &soaker{t: t, dir: t.TempDir(), counts: map[share.Status]int{}, paths: map[string]int{}}
+	s := &soaker{t: t, dir: t.TempDir(), counts: map[share.Status]int{}, paths: map[string]int{}, told: map[int]bool{}}
 	s.env = cudatest.Machine(t, "new-driver")
 	s.env.Setenv(t)
 	tmp := filepath.Join(s.dir, "tmp")
@@ -96,6 +96,7 @@ type soaker struct {
 	rounds, cases, cycles int
 	counts, last          map[share.Status]int
 	paths                 map[string]int // finished cycles
+	told                  map[int]bool   // processes that are known to have ended with a context
 }
 
 // config draws what a round measures.
@@ -115,6 +116,9 @@ func (s *soaker) config(rnd *rand.Rand) *bench.Config {
 	if rnd.IntN(3) == 0 {
 		c.Offset = 1 << 20
 	}
+	if !c.SameProcess {
+		c.Peers = []int{int(c.Seed % 3)}
+	}
 	return c
 }
 
@@ -123,8 +127,8 @@ func (s *soaker) round(c *bench.Config, f faults) {
 	t := s.t
 	t.Helper()
 	s.rounds++
-	name := fmt.Sprintf("round %d: paths %v, pair %v, size %d, offset %d, live %d, same process %v, faults %v",
-		s.rounds, c.Paths, c.Pairs, c.Sizes[0], c.Offset, c.Live[0], c.SameProcess, f)
+	name := fmt.Sprintf("round %d: paths %v, pair %v, size %d, offset %d, live %d, peers %v, same process %v, faults %v",
+		s.rounds, c.Paths, c.Pairs, c.Sizes[0], c.Offset, c.Live[0], c.Peers, c.SameProcess, f)
 	if len(f.rules) == 0 {
 		c.CaseTimeout = time.Minute // nothing hangs: a busy machine is no fault
 	}
@@ -206,7 +210,10 @@ func (s *soaker) checkReport(name string, f faults, same bool) {
 		t.Fatal(err)
 	}
 	for _, e := range entries[min(s.reported, len(entries)):] {
+		told := e.Class == cudatest.Unreleased && s.told[e.PID]
+		s.told[e.PID] = s.told[e.PID] || e.Class == cudatest.Unreleased
 		switch {
+		case told: // in an earlier round, and again until another process takes its place in the driver's table
 		case e.Class == cudatest.OK, e.Class == cudatest.Unreleased && len(f.rules) > 0:
 		case same && e.Class == cudatest.Refused:
 		case f.spoils && (e.Class != cudatest.Violation || strings.Contains(e.Text, "still has it mapped")):
