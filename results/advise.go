@@ -58,11 +58,11 @@ func (c *Comparison) adviseSamples(cells []int, all int) string {
 	}
 	if n := len(cells); n < all {
 		return fmt.Sprintf("%d of %d metrics have fewer than %d repeats on a side: what differs between two starts of the program is not in "+
-			"their intervals, so these are called neither slower nor faster nor equivalent.", n, all, stats.MinProcesses)
+			"their intervals, so of these only a difference of more than a factor of %d is called slower or faster.", n, all, stats.MinProcesses, startFactor)
 	}
 	some, one := c.enough(stats.MinProcesses, all, all), c.enough(stats.MinProcesses, all, 1)
-	text := fmt.Sprintf("%s: what differs between two starts of the program is not in these intervals, so nothing is called slower, faster or "+
-		"equivalent. Measure both runs with --repeat %d", what, some)
+	text := fmt.Sprintf("%s: what differs between two starts of the program is not in these intervals, so only a difference of more than a "+
+		"factor of %d is called slower or faster. To find less, measure both runs with --repeat %d", what, startFactor, some)
 	if some == one {
 		return text + " or more."
 	}

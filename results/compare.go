@@ -65,7 +65,7 @@ type Comparison struct {
 	Groups      []Group
 	Unmatched   []Unmatched
 	Notes       []string       // what keeps the comparison as a whole from being conclusive
-	Blind       []string       // those of the notes that say of a run that no difference of it could have been found
+	Blind       []string       // those of the notes that say of a run that no difference of it, or only a gross one, could have been found
 	Options     CompareOptions // as used, with defaults
 
 	base *Header

@@ -20,11 +20,7 @@ func (c *Comparison) judge() {
 		c.adjustSteps(&c.Cells[phase], members)
 	}
 	for i := range c.Cells {
-		cell := &c.Cells[i]
-		cell.Verdict = stats.Inconclusive // two starts of a program differ by more than the samples of one can tell
-		if cell.Test.Basis == stats.ByProcesses {
-			cell.Verdict = stats.Judge(cell.Test.CI, cell.AdjustedP, cell.Threshold, cell.direction())
-		}
+		c.Cells[i].Verdict = c.Cells[i].judge()
 	}
 	rank := map[stats.Verdict]int{stats.Slower: 0, stats.Faster: 1, stats.Inconclusive: 2, stats.Equivalent: 3}
 	slices.SortStableFunc(c.Cells, func(x, y Cell) int {
@@ -37,6 +33,24 @@ func (c *Comparison) judge() {
 		return cmp.Or(rank[x.Verdict]-rank[y.Verdict], cmp.Compare(y.surely(), x.surely()),
 			cmp.Compare(math.Abs(math.Log(y.Test.Ratio)), math.Abs(math.Log(x.Test.Ratio))))
 	})
+}
+
+// startFactor is how far apart the medians of two starts of one program may be: those of seven starts of the bare C baseline
+// on one machine were up to 2.4 times apart (docs/runs/h200-baseline).
+const startFactor = 3
+
+// judge gives the verdict. On the basis of samples, which do not show by how much two starts of a program differ, only a
+// difference that no two starts have is one.
+func (x *Cell) judge() stats.Verdict {
+	threshold := x.Threshold
+	if x.Test.Basis == stats.BySamples {
+		threshold = max(threshold, startFactor-1)
+	}
+	v := stats.Judge(x.Test.CI, x.AdjustedP, threshold, x.direction())
+	if x.Test.Basis == stats.BySamples && v == stats.Equivalent {
+		return stats.Inconclusive
+	}
+	return v
 }
 
 // family are the metrics of a run, without steps, whose unit is the same.

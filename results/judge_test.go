@@ -170,17 +170,20 @@ func TestTooFewRepeatsAreSaid(t *testing.T) {
 		status int
 	}{
 		{"one pair of processes", []*Run{base(1, 8), slow(1, 8)}, []string{"One pair of processes a run: what differs between two starts of the program is not in these " +
-			"intervals, so nothing is called slower, faster or equivalent. Measure both runs with --repeat 5 at least: 5 repeats find a difference that at " +
+			"intervals, so only a difference of more than a factor of 3 is called slower or faster. To find less, measure both runs with --repeat 5 at least: 5 repeats find a difference that at " +
 			"least 4 of these 8 metrics have, 6 find it in a single one."}, true, ExitInconclusive},
 		{"one metric", []*Run{base(1, 1), slow(2, 1)}, []string{"Fewer than 4 repeats on a side: what differs between two starts of the program is not in these " +
-			"intervals, so nothing is called slower, faster or equivalent. Measure both runs with --repeat 4 or more."}, true, ExitInconclusive},
+			"intervals, so only a difference of more than a factor of 3 is called slower or faster. To find less, measure both runs with --repeat 4 or more."}, true, ExitInconclusive},
+		{"one metric, gross", []*Run{base(1, 1), noisy("gross", 1, 1, 4, 0.01, 0.01, random)}, []string{"One pair of processes a run: what differs between two starts of the " +
+			"program is not in these intervals, so only a difference of more than a factor of 3 is called slower or faster. To find less, measure both runs with " +
+			"--repeat 4 or more."}, true, ExitRegression},
 		{"4 repeats", []*Run{base(4, 8), slow(4, 8)}, []string{"With 4 repeats p is at least 0.029, which can't become significant among 8 metrics: nothing can be " +
 			"called faster or slower. Measure all runs with --repeat 5 at least; 6 find a difference of a single metric."}, true, ExitInconclusive},
 		{"5 repeats", []*Run{base(5, 8), slow(5, 8)}, []string{"With 5 repeats a difference is found only where at least 4 of these 8 metrics have it; --repeat 6 finds " +
 			"it in a single one."}, false, ExitRegression},
 		{"6 repeats", []*Run{base(6, 8), slow(6, 8)}, nil, false, ExitRegression},
 		{"cut short", []*Run{base(6, 8), short}, []string{"4 of 8 metrics have fewer than 4 repeats on a side: what differs between two starts of the program is not " +
-			"in their intervals, so these are called neither slower nor faster nor equivalent."}, false, ExitRegression},
+			"in their intervals, so of these only a difference of more than a factor of 3 is called slower or faster."}, false, ExitRegression},
 		{"two runs", []*Run{base(4, 1), slow(4, 1), slow(4, 1)}, []string{"About slow: With 4 repeats p is at least 0.029, which can't become significant among 1 metric " +
 			"of 2 runs: nothing can be called faster or slower. Measure all runs with --repeat 5 at least.", "About slow#2: With 4 repeats p is at least 0.029, which " +
 			"can't become significant among 1 metric of 2 runs: nothing can be called faster or slower. Measure all runs with --repeat 5 at least."}, true, ExitInconclusive},
