@@ -66,7 +66,7 @@ test: ## go test of the whole tree without cgo, in random order
 
 race: ## the same under the race detector, without the tests that mostly wait
 	$(call heading,race: go test -race -short)
-	CGO_ENABLED=1 $(GO) test -race -short -shuffle=on $(PACKAGES)
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -shuffle=on $(PACKAGES)
 
 emulated: ## the CUDA packages against the emulated driver, where nothing may be skipped
 	$(call heading,emulated: the CUDA packages$(comma) no skips)

@@ -169,6 +169,9 @@ func TestKept(t *testing.T) {
 // TestOpenHangs shows a driver that does not come back while a GPU is opened: the reason has the end and the call, and no
 // further pair of processes is started to wait for the same.
 func TestOpenHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for ten seconds")
+	}
 	needEmulated(t)
 	on(t, "h200-580", cudatest.Faults("consumer:cuDevicePrimaryCtxRetain=hang"))
 	cfg := config()

@@ -30,6 +30,9 @@ func TestTold(t *testing.T) {
 
 // A driver that hangs is not waited for in silence, and what is measured instead is not said to be all there is.
 func TestDriverHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for ten seconds")
+	}
 	cudatest.Machine(t, "h200-580", cudatest.Faults("cuInit=hang")).Setenv(t)
 	t.Setenv(programVariable, "1")
 	defer func(d time.Duration) { silence = d }(silence)

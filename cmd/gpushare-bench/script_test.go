@@ -50,8 +50,10 @@ func runScript(t *testing.T, file string) {
 	}
 	work := t.TempDir()
 	env := []string{"HOME=" + work, "WORK=" + work, "TMPDIR=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), programVariable + "=1"}
-	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
-		env = append(env, "GOCOVERDIR="+dir)
+	for _, name := range []string{"GOCOVERDIR", "GORACE"} {
+		if v := os.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()

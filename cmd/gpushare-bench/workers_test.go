@@ -55,6 +55,9 @@ func TestStopped(t *testing.T) {
 // The runner is stopped for longer than a case may take, as by Ctrl-Z, alone or with its workers, and goes on as if nothing
 // had been.
 func TestRunnerStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for ten seconds and more")
+	}
 	for _, c := range []struct {
 		name    string
 		workers bool // are stopped until the runner goes on; otherwise they have answered when it does
