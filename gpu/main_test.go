@@ -40,8 +40,8 @@ func onReal() bool { return realMachine() != "" && os.Getenv(gpu.LibraryVariable
 // realMachine names the profile of the machine that the tests run on.
 func realMachine() string { return os.Getenv(sharetest.MachineVariable) }
 
-// realDevices are the GPUs of the machine that the tests run on, in the driver's order.
-func realDevices(t *testing.T) []string {
+// foundDevices are the GPUs that a worker finds, in the driver's order.
+func foundDevices(t *testing.T) []share.DeviceInfo {
 	t.Helper()
 	l := &bench.Launcher{Exe: "/proc/self/exe", Args: []string{"worker"}}
 	defer l.Close()
@@ -49,8 +49,14 @@ func realDevices(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return inv.Devices
+}
+
+// realDevices are the GPUs of the machine that the tests run on, in the driver's order.
+func realDevices(t *testing.T) []string {
+	t.Helper()
 	var ids []string
-	for _, d := range inv.Devices {
+	for _, d := range foundDevices(t) {
 		ids = append(ids, d.ID)
 	}
 	return ids

@@ -12,14 +12,8 @@ import (
 // freeMemory is what is free on each GPU.
 func freeMemory(t *testing.T) []int64 {
 	t.Helper()
-	l := &bench.Launcher{Exe: "/proc/self/exe", Args: []string{"worker"}}
-	defer l.Close()
-	inv, _, err := l.Probe(t.Context(), "cuda")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var free []int64
-	for _, d := range inv.Devices {
+	for _, d := range foundDevices(t) {
 		free = append(free, d.FreeBytes)
 	}
 	return free

@@ -32,9 +32,10 @@ func (a *app) compareCommand() *cobra.Command {
 		Long: `Compare runs (directories or run.jsonl files) with the first one. A phase, setup or
 kernel is "slower" or "faster" only if the difference is significant after correction
 for the number of them and its interval lies beyond the threshold. That takes runs of
-at least 4 fresh pairs of processes (sweep --repeat 10). Exit status 5: something is
-slower, or a case that the base measured is now corrupt, failed or timed out; 6:
-something can't be told, with --fail-on-inconclusive.`,
+at least 4 fresh pairs of processes (sweep --repeat 10); with fewer, only a difference
+of more than a factor of three is called. Exit status 5: something is slower, or a
+case that the base measured is now corrupt, failed or timed out; 6: something can't
+be told, with --fail-on-inconclusive.`,
 		Example: `  gpushare-bench compare old-machine new-machine
   gpushare-bench compare base candidate --threshold 5% --threshold export=10%`,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
